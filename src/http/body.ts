@@ -82,7 +82,8 @@ function optional(shapes: Record<string, z.ZodType>): Record<string, z.ZodType> 
 
 /** Parses a body. @throws HttpError 400; an unknown field is reported before other problems. */
 export function readBody(bytes: Buffer | undefined, form: BodyForm): unknown {
-  const text = bytes?.toString('utf8') ?? ''
+  // Keycloak: a byte order mark, which some clients send, is ignored.
+  const text = (bytes?.toString('utf8') ?? '').replace(/^\ufeff/, '')
   if (text === '' && form.optional) return undefined
   if (form.text) return text.trim().replace(/^"(.*)"$/s, '$1')
   const value = form.plain ? text : parse(text, form)

@@ -1,10 +1,10 @@
 // Query parameters. Keycloak: they are parsed as RESTEasy does.
 import * as z from 'zod'
 
-/** A boolean parameter. Keycloak: `true` in any case is true, any other value is false. */
+/** A boolean parameter. Keycloak: `true` in any case is true, any other value is false, and an empty text counts as absent. */
 export const queryFlag = z
   .string()
-  .transform((text) => text.toLowerCase() === 'true')
+  .transform((text) => (text === '' ? undefined : text.toLowerCase() === 'true'))
   .optional()
   .meta({ wire: { type: 'boolean' } })
 

@@ -98,7 +98,7 @@ export interface Field<T = unknown> extends FieldFacts {
   readonly type: FieldType
   /** For a list of objects: the fields of an element. */
   readonly members?: Readonly<Record<string, Field>>
-  /** Parses a value. Accepts what Jackson accepts: a number for a text, "true" for a boolean. */
+  /** Parses a value. Accepts what Jackson accepts: a number for a text, "True" or 1 for a boolean. */
   readonly schema: z.ZodType<T>
   /** The description in OpenAPI, CRDs and documentation. */
   readonly description: string
@@ -121,7 +121,15 @@ const blankAsNull = z
   .regex(/^\s*$/)
   .transform(() => null)
 const asFlag = z
-  .union([z.boolean(), z.enum(['true', 'false']).transform((value) => value === 'true'), blankAsNull])
+  .union([
+    z.boolean(),
+    z.int().transform((value) => value !== 0),
+    z
+      .string()
+      .regex(/^\s*(?:true|True|TRUE|false|False|FALSE)\s*$/)
+      .transform((value) => value.trim().toLowerCase() === 'true'),
+    blankAsNull,
+  ])
   .meta({ wire: { type: 'boolean' } })
 const asNumber = (number: z.ZodNumber, format: string) =>
   z

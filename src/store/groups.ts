@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Representation } from '../kinds/json.ts'
 import { countRow, equalsAny, integer, json, optional, query, type RowOf, row, text } from './database/query.ts'
 import type { Transaction } from './database/transaction.ts'
-import { toContainsPattern, toPrefixPattern } from './like-patterns.ts'
+import { toContainsWildcardPattern, toPrefixPattern } from './like-patterns.ts'
 import { buildVisibility, type Visibility } from './visibility.ts'
 
 const listedGroupRow = row({
@@ -30,7 +30,7 @@ export interface GroupSearch {
   /** Path as in the admin API. */
   readonly wirePath?: string
   readonly name?: string
-  /** Part of the name, ignoring case. */
+  /** Part of the name, ignoring case; `*` matches any text. */
   readonly search?: string
   /** Beginning of the name, ignoring case; `*` matches any text. */
   readonly prefix?: string
@@ -99,7 +99,7 @@ function buildConditions(search: GroupSearch): RawBuilder<unknown> {
   if (parent !== undefined) all.push(parent === null ? sql`g.parent is null` : sql`g.parent = ${parent}`)
   if (wirePath !== undefined) all.push(sql`replace(g.path, '~/', '/') = ${wirePath}`)
   if (name !== undefined) all.push(sql`g.name = ${name}`)
-  if (search.search !== undefined) all.push(sql`g.name_folded like ${toContainsPattern(search.search)}`)
+  if (search.search !== undefined) all.push(sql`g.name_folded like ${toContainsWildcardPattern(search.search)}`)
   if (prefix !== undefined) all.push(sql`g.name_folded like ${toPrefixPattern(prefix)}`)
   if (attributes) all.push(sql`g.body @> ${JSON.stringify({ attributes })}::jsonb`)
   if (member !== undefined)

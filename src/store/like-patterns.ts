@@ -5,6 +5,11 @@ export function toContainsPattern(text: string): string {
   return `%${escapeLike(text)}%`
 }
 
+/** Returns the pattern of values that contain the text, in which `*` matches any text. */
+export function toContainsWildcardPattern(text: string): string {
+  return `%${toWildcardPattern(text)}%`
+}
+
 /** Returns the pattern of values that equal the text, in which `*` matches any text. */
 export function toWildcardPattern(text: string): string {
   return escapeLike(text).replaceAll('*', '%')

@@ -86,7 +86,7 @@ export function buildFilter(kind: KindName, realm: number, filter: ObjectFilter)
   if (filter.topLevel) all.push(...Object.values(table.parents).map((column) => sql`t.${sql.ref(column)} is null`))
   if (filter.search) {
     const pattern = `%${filter.search.replace(/[\\%_]/g, '\\$&')}%`
-    const key = sql`t.${sql.ref(table.key)} ilike ${pattern}`
+    const key = sql`t.${sql.ref(table.key)} collate "default" ilike ${pattern}`
     all.push(filter.searchDescriptions ? sql`(${key} or t.body ->> 'description' ilike ${pattern})` : key)
   }
   if (filter.containing) all.push(sql`t.body @> ${JSON.stringify(filter.containing)}::jsonb`)

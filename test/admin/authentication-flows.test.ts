@@ -81,6 +81,15 @@ test('a built-in flow is neither changed nor deleted', async () => {
   expect(added.body.error).toBe('It is illegal to add execution to a built in flow')
 })
 
+test('a flow without a type in the body is neither created nor updated', async () => {
+  const flows = `${await createRealm()}/authentication/flows`
+  const [browser] = (await call('GET', flows)).body
+  const conflict = { status: 409, body: { error: 'conflict', error_description: 'Duplicate resource error' } }
+  expect(await call('POST', flows, { body: { alias: 'own', topLevel: true } })).toMatchObject(conflict)
+  expect(await call('PUT', `${flows}/${browser.id}`, { body: { alias: 'browser' } })).toMatchObject(conflict)
+  expect((await call('GET', flows)).body[0]).toEqual(browser)
+})
+
 test('a shared subflow is deleted with the last flow that contains it', async () => {
   const subflow = { authenticator: null, flowAlias: 'shared', requirement: 'REQUIRED' }
   const path = await createRealm({
@@ -207,7 +216,7 @@ test('flows are listed in the order in which Keycloak creates those of a realm, 
 test('executions in the body of a new flow are ignored, whatever they contain', async () => {
   const path = `${await createRealm()}/authentication/flows`
   const authenticationExecutions = [{ authenticator: 'auth-cookie', requirement: 'ODD', colour: 'red' }]
-  const flow = await create(path, { alias: 'mine', topLevel: true, authenticationExecutions })
+  const flow = await create(path, { alias: 'mine', providerId: 'basic-flow', topLevel: true, authenticationExecutions })
   expect((await call('GET', flow)).body.authenticationExecutions).toEqual([])
 })
 

@@ -56,12 +56,16 @@ test('clients are found by client id, by a part of it, and by searchable attribu
   const path = `${await createRealm()}/clients`
   await create(path, { clientId: 'Shop_1', attributes: { 'jwt.credential.sub': 'shop one' } })
   await create(path, { clientId: 'shop%2' })
+  await create(path, { clientId: 'Ärzte' })
   const listClientIds = async (query: string) =>
     (await call('GET', `${path}?${query}`)).body.map(({ clientId }: { clientId: string }) => clientId)
   expect(await listClientIds('clientId=shop')).toEqual([])
   expect(await listClientIds('clientId=SHOP&search=true')).toEqual(['Shop_1', 'shop%2'])
+  expect(await listClientIds('clientId=%C3%A4RZ&search=true')).toEqual(['Ärzte'])
   expect(await listClientIds('clientId=shop_&search=true')).toEqual(['Shop_1'])
   expect(await listClientIds('q=jwt.credential.sub:%22shop%20one%22')).toEqual(['Shop_1'])
+  expect(await listClientIds('clientId=Shop_1&first=1&max=0')).toEqual(['Shop_1'])
+  expect((await call('GET', `${path}?q=color:`)).status).toBe(400)
   expect(await listClientIds('first=1&max=2')).toEqual(['account', 'account-console'])
   expect(await listClientIds('first=-1&max=0')).toEqual([])
   expect((await call('GET', `${path}?first=x`)).status).toBe(404)

@@ -164,6 +164,13 @@ test('a realm is created with subcomponents, localization texts, a user profile,
   expect((await call('GET', `/admin/realms/${name}`)).body.clientProfiles.profiles).toHaveLength(1)
 })
 
+test('an empty name, type or parent in the query lists all components', async () => {
+  const components = `${await createRealm()}/components`
+  const { body: all } = await call('GET', components)
+  for (const query of ['name=', 'type=', 'parent=', 'name=&type=&parent='])
+    expect((await call('GET', `${components}?${query}`)).body, query).toEqual(all)
+})
+
 test('the name of the realm is accepted in place of its id as a parent', async () => {
   const path = await createRealm()
   const realm = getId(path)

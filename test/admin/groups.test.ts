@@ -16,7 +16,7 @@ test('a group with a slash in its name is found by its path, with or without per
     parentId: getId(outer),
     description: 'Inner',
   })
-  for (const groupPath of ['a/b/c/d', 'a%2Fb/c%2Fd'])
+  for (const groupPath of ['a/b/c/d', 'a%2Fb/c%2Fd', '%2Fa%2Fb%2Fc%2Fd'])
     expect((await call('GET', `${path}/group-by-path/${groupPath}`)).body).toMatchObject({ id: getId(inner) })
   expect((await call('GET', `${path}/group-by-path/a~/b`)).status).toBe(404)
 })
@@ -53,6 +53,18 @@ test('a search ignores case, does not expand database wildcards, and adds ancest
   expect(await searchNames('search=%25&populateHierarchy=false')).toEqual(['a%b'])
   expect(await searchNames('search=e_&populateHierarchy=false')).toEqual(['Straße_1'])
   expect((await call('GET', `${path}/groups/count?search=%C3%84`)).body).toEqual({ count: 2 })
+})
+
+test('in a search, * matches any text, and names of listed subgroups begin with the text', async () => {
+  const groups = `${await createRealm()}/groups`
+  const parent = await create(groups, { name: 'staff' })
+  for (const name of ['sales', 'resale']) await create(`${parent}/children`, { name })
+  const list = async (path: string) => (await call('GET', path)).body.map(({ name }: { name: string }) => name)
+  expect(await list(`${groups}?search=s*l&populateHierarchy=false`)).toEqual(['resale', 'sales'])
+  expect((await call('GET', `${groups}/count?search=S*`)).body).toEqual({ count: 3 })
+  expect(await list(`${groups}?search=s*l&exact=true`)).toEqual([])
+  expect(await list(`${parent}/children?search=SALE`)).toEqual(['sales'])
+  expect(await list(`${parent}/children?search=*sale`)).toEqual(['resale', 'sales'])
 })
 
 test('exact lists the subgroups with exactly the name in search, and none without search', async () => {

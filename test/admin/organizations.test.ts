@@ -130,6 +130,17 @@ test('members, providers and groups in the body of an organization are ignored',
   })
 })
 
+test('attributes in a query of organizations take precedence over a text, in lists and counts', async () => {
+  const path = `${await createRealm({ organizationsEnabled: true })}/organizations`
+  await create(path, { name: 'acme', attributes: { tier: ['gold'] } })
+  await create(path, { name: 'bolt' })
+  for (const query of ['q=tier:gold', 'q=tier:gold&search=bolt', 'q=tier:gold&search=acme&exact=true']) {
+    expect((await call('GET', `${path}?${query}`)).body, query).toMatchObject([{ name: 'acme' }])
+    expect((await call('GET', `${path}/count?${query}`)).body, query).toBe(1)
+  }
+  expect((await call('GET', `${path}?q=tier:&search=acme`)).body).toEqual([])
+})
+
 test('PUT of an organization without an alias keeps it if it is the name', async () => {
   const path = `${await createRealm(SETTINGS)}/organizations`
   const domains = [{ name: 'acme.example', verified: true }]

@@ -33,7 +33,11 @@ test('granting a role that the caller lacks to a user or group returns 403', asy
 
 test('a role that the caller lacks is not added to composite roles, default roles or default groups', async () => {
   const { path, name, adminRole, adminGroup, as, expectForbidden } = await createAdminRealm({ manager: 'manage-realm' })
-  await expectForbidden('manager', 'POST', 'roles', { name: 'new', composites: { realm: ['administrator'] } })
+  await expectForbidden('manager', 'POST', 'roles', {
+    name: 'new',
+    composite: true,
+    composites: { realm: ['administrator'] },
+  })
   await expectForbidden('manager', 'POST', `roles/default-roles-${name}/composites`, [adminRole])
   await expectForbidden('manager', 'PUT', `default-groups/${adminGroup}`)
   await create(`${path}/roles`, { name: 'plain' })

@@ -253,6 +253,20 @@ test('types of events may be separated by commas', async () => {
   expect([status, body]).toEqual([400, { error: "Invalid value for 'type': NOPE" }])
 })
 
+test('events/config stores each listener and type of events once', async () => {
+  const path = `${await createRealm()}/events/config`
+  const twice = { eventsListeners: ['email', 'email'], enabledEventTypes: ['LOGIN', 'LOGIN'] }
+  expect((await call('PUT', path, { body: twice })).status).toBe(204)
+  expect((await call('GET', path)).body).toMatchObject({ eventsListeners: ['email'], enabledEventTypes: ['LOGIN'] })
+})
+
+test('a localization text is removed by null, and other texts stay', async () => {
+  const path = `${await createRealm()}/localization/de`
+  await call('POST', path, { body: { hello: 'Hallo', bye: null } })
+  await call('POST', path, { body: { hello: null, thanks: 'Danke' } })
+  expect((await call('GET', path)).body).toEqual({ thanks: 'Danke' })
+})
+
 test('the types of user events that are stored by default are listed in the order of Keycloak', async () => {
   const { body } = await call('GET', `${await createRealm()}/events/config`)
   expect(body.enabledEventTypes.slice(0, 6)).toEqual([

@@ -134,6 +134,20 @@ test('the scope mappings of the realm take client roles, and those of a client d
   expect((await call('POST', `${ann}/role-mappings/realm`, { body: [role] })).status).toBe(404)
 })
 
+test('roles in the scope mappings of a client are found by their names, whatever their ids', async () => {
+  const path = await createRealm()
+  const app = await create(`${path}/clients`, { clientId: 'app', fullScopeAllowed: false })
+  const shop = await create(`${path}/clients`, { clientId: 'shop' })
+  const [seller, buyer] = [await createRole(shop, 'seller'), await createRole(shop, 'buyer')]
+  const mappings = `${app}/scope-mappings/clients/${getId(shop)}`
+  const body = [{ name: 'seller' }, { id: seller.id, name: 'buyer' }]
+  expect((await call('POST', mappings, { body })).status).toBe(204)
+  expect(getNames(await call('GET', mappings))).toEqual(['buyer', 'seller'])
+  expect((await call('DELETE', mappings, { body: [{ name: 'buyer' }] })).status).toBe(204)
+  expect(getNames(await call('GET', mappings))).toEqual(['seller'])
+  expect((await call('POST', mappings, { body: [{ id: buyer.id, name: 'ghost' }] })).status).toBe(404)
+})
+
 test('a search for roles finds names and descriptions, and a new role gets an id of its own', async () => {
   const path = await createRealm()
   const client = await create(`${path}/clients`, { clientId: 'app' })
@@ -144,6 +158,35 @@ test('a search for roles finds names and descriptions, and a new role gets an id
     await create(`${owner}/roles`, { name: 'other', description: 'neither' })
     expect(getNames(await call('GET', `${owner}/roles?search=reports`))).toEqual(['reader', 'reports-writer'])
     expect((await call('GET', `${owner}/roles/reader`)).body.id).not.toBe(id)
+  }
+})
+
+test('roles are listed by pages if first and max are given, or with a search', async () => {
+  const path = `${await createRealm()}/roles`
+  for (const name of ['buyer', 'baker']) await create(path, { name })
+  const list = async (query: string) => getNames(await call('GET', `${path}?${query}`))
+  const all = await list('')
+  for (const query of ['first=1', 'max=1', 'search=%20&max=1', 'briefRepresentation=&first=&max=1'])
+    expect(await list(query), query).toEqual(all)
+  expect(await list('first=1&max=1')).toEqual(['buyer'])
+  expect(await list('search=b&max=1')).toEqual(['baker'])
+})
+
+test('a new role has composites only if it is declared as composite, and no attributes without values', async () => {
+  const path = `${await createRealm()}/roles`
+  const composites = { realm: ['offline_access'], client: { account: ['view-profile'] } }
+  const role = await create(path, { name: 'plain', composites, attributes: { color: [], size: ['1'] } })
+  expect((await call('GET', role)).body).toMatchObject({ composite: false, attributes: { size: ['1'] } })
+  const both = await create(path, { name: 'both', composite: true, composites })
+  expect(getNames(await call('GET', `${both}/composites`))).toEqual(['offline_access', 'view-profile'])
+  await call('PUT', both, { body: { name: 'both', attributes: { color: [] } } })
+  expect((await call('GET', both)).body.attributes).toEqual({})
+  for (const [missing, message] of [
+    [{ realm: ['ghost'] }, 'Realm Role with name ghost does not exist'],
+    [{ client: { account: ['ghost'] } }, 'Client Role with name ghost does not exist'],
+  ]) {
+    const response = await call('POST', path, { body: { name: 'new', composite: true, composites: missing } })
+    expect(response).toMatchObject({ status: 404, body: { errorMessage: message } })
   }
 })
 

@@ -183,6 +183,42 @@ test('a search ignores case in any alphabet, and does not expand database wildca
   expect(await findUsernames('firstName=%C3%A4nnCHEN&exact=true')).toEqual(['ann_x'])
 })
 
+test('users are found by ids in their order, by states in q, and by no attribute with an empty value', async () => {
+  const path = `${await createRealm()}/users`
+  const [bob, ann] = [
+    await create(path, { username: 'bob', enabled: true, lastName: 'Lee' }),
+    await create(path, { username: 'ann', enabled: true, emailVerified: true }),
+  ]
+  const ids = [bob, ann].map((user) => user.split('/').at(-1)).join('%20')
+  const findUsernames = async (query: string) => getUsernames(await call('GET', `${path}?${query}`))
+  expect(await findUsernames(`search=id:${ids}`)).toEqual(['bob', 'ann'])
+  expect(await findUsernames('q=emailVerified:true')).toEqual(['ann'])
+  expect(await findUsernames('q=enabled:true%20emailVerified:false')).toEqual(['bob'])
+  expect(await findUsernames('q=enabled:false&enabled=true')).toEqual(['ann', 'bob'])
+  expect(await findUsernames('q=dept:')).toEqual([])
+  expect(await findUsernames('q=dept')).toEqual(['ann', 'bob'])
+})
+
+test('users are found by the time of their creation, in lists and counts', async () => {
+  const path = `${await createRealm()}/users`
+  const noon = Date.UTC(2024, 4, 5, 12)
+  await create(path, { username: 'ann', createdTimestamp: noon })
+  await create(path, { username: 'bob', createdTimestamp: noon + 24 * 60 * 60 * 1000 })
+  for (const [query, usernames] of [
+    ['createdAfter=2024-05-05&createdBefore=2024-05-05', ['ann']],
+    [`createdAfter=${noon}`, ['ann', 'bob']],
+    [`createdAfter=${noon + 1}`, ['bob']],
+    [`createdBefore=${noon}&search=a`, ['ann']],
+    ['createdBefore=2024-05-04', []],
+    ['createdAfter=&createdBefore=', ['ann', 'bob']],
+  ] as const) {
+    expect(getUsernames(await call('GET', `${path}?${query}`)), query).toEqual(usernames)
+    expect((await call('GET', `${path}/count?${query}`)).body, query).toBe(usernames.length)
+  }
+  const error = "Invalid value for 'createdAfter', expected format is yyyy-MM-dd or an Epoch timestamp"
+  expect(await call('GET', `${path}?createdAfter=2024-02-31`)).toMatchObject({ status: 400, body: { error } })
+})
+
 test('service accounts are found by username, but are not in other lists or counts', async () => {
   const path = await createRealm()
   await create(`${path}/clients`, { clientId: 'shop', serviceAccountsEnabled: true })
@@ -393,6 +429,19 @@ test('an undeclared locale may have several values, and a declared one has a sin
   await call('PUT', `${path}/users/profile`, { body: { ...profile, attributes: [...profile.attributes, locale] } })
   expect(await getValidators()).toEqual({ multivalued: { max: '1' } })
   expect(await put()).toBe(400)
+})
+
+test('a default value that its validators refuse is not stored in the user profile', async () => {
+  const profile = `${await createRealm()}/users/profile`
+  const put = async (defaultValue: string) => {
+    const validations = { options: { options: ['north', 'south-east'] }, length: { max: 5 } }
+    const attributes = [{ name: 'username' }, { name: 'email' }, { name: 'site', defaultValue, validations }]
+    return (await call('PUT', profile, { body: { attributes } })).body.errorMessage
+  }
+  const problem = "Default value for attribute 'site' is invalid"
+  expect(await put('north')).toBeUndefined()
+  expect(await put('west')).toBe(`[${problem}]`)
+  expect(await put('south-west')).toBe(`[${problem}, ${problem}]`)
 })
 
 test('PUT of the user profile without a body restores the default user profile', async () => {

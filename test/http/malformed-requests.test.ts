@@ -9,7 +9,7 @@ import { users } from '../../src/service/users/users.ts'
 import { testServer } from '../support/server.ts'
 import { newName, newRealm, testService } from '../support/service.ts'
 
-const { app, call, createRealm } = await testServer()
+const { app, call, create, createRealm } = await testServer()
 const { service } = await testService()
 const path = await createRealm()
 const name = path.split('/').at(-1)!
@@ -129,4 +129,23 @@ test('blank texts count as null where a number or a boolean is expected', async 
   const { body } = await call('GET', `${path}/events/config`)
   expect(body).toMatchObject({ eventsEnabled: false, adminEventsEnabled: false })
   expect(body.eventsExpiration).toBeUndefined()
+})
+
+test.each([true, 'True', 'TRUE', ' true ', 1, 5])('%j in a body is a boolean that is true', async (value) => {
+  const client = await create(`${await createRealm()}/clients`, { clientId: 'shop', publicClient: value })
+  expect((await call('GET', client)).body.publicClient).toBe(true)
+  await call('PUT', client, { body: { publicClient: typeof value === 'number' ? 0 : 'False' } })
+  expect((await call('GET', client)).body.publicClient).toBe(false)
+})
+
+test('an empty text counts as absent where a query has a boolean', async () => {
+  const path = await createRealm()
+  await create(`${path}/groups`, { name: 'staff', attributes: { color: ['red'] } })
+  expect((await call('GET', `${path}/groups?briefRepresentation=`)).body[0].attributes).toBeUndefined()
+  expect((await call('GET', `${path}/groups?briefRepresentation=0`)).body[0].attributes).toEqual({ color: ['red'] })
+})
+
+test('a byte order mark before the JSON of a body is ignored', async () => {
+  const clients = `${await createRealm()}/clients`
+  expect((await call('POST', clients, { body: '\ufeff{"clientId":"shop"}' })).status).toBe(201)
 })

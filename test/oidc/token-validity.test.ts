@@ -63,7 +63,8 @@ test('a client without full scope has the admin permissions of its user only if 
   expect(await read()).toBe(403)
   const [management] = (await call('GET', `${path}/clients?clientId=realm-management`)).body
   const role = (await call('GET', `${path}/clients/${management.id}/roles/realm-admin`)).body
-  await create(`${path}/roles`, { name: 'deputy', composites: { client: { 'realm-management': ['realm-admin'] } } })
+  const composites = { client: { 'realm-management': ['realm-admin'] } }
+  await create(`${path}/roles`, { name: 'deputy', composite: true, composites })
   const deputy = (await call('GET', `${path}/roles/deputy`)).body
   await call('POST', `${client}/scope-mappings/realm`, { body: [deputy] })
   expect(await read(), 'the role is part of another one').toBe(200)

@@ -400,7 +400,7 @@ test('a plan is stale if a role that it gives to an adopted group contains admin
   await createGroup(administered)
   const { path, name, adminRole } = administered
   await server.create(`${path}/roles`, { name: 'inner' })
-  await server.create(`${path}/roles`, { name: 'outer', composites: { realm: ['inner'] } })
+  await server.create(`${path}/roles`, { name: 'outer', composite: true, composites: { realm: ['inner'] } })
   let calls = 0
   const requireSame = async () => {
     if (calls++ === 0) await server.call('POST', `${path}/roles/inner/composites`, { body: [adminRole] })

@@ -32,6 +32,7 @@ export async function createAdminRealm(administrators: Readonly<Record<string, s
   const name = path.split('/').at(-1)!
   await create(`${path}/roles`, {
     name: 'administrator',
+    composite: true,
     composites: { client: { 'realm-management': ['realm-admin'] } },
   })
   const adminGroup = (await create(`${path}/groups`, { name: 'realm-admins' })).split('/').at(-1)!

@@ -12,7 +12,6 @@ import {
 } from '../../service/admin-api/users/groups.ts'
 import type { WriteContext } from '../../service/context/context.ts'
 import { objectBody } from '../body.ts'
-import { HttpError } from '../errors.ts'
 import { createOrMoveHandler, readHandler, writeHandler } from '../handlers.ts'
 import { type Call, getParameter, type Operation, readBodyAfter, tagged } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
@@ -133,12 +132,8 @@ export const groupOperations: Operation[] = [
       summary: 'Get a group by its path',
       permission: groups.view,
       responses: { ...objectResponse(kind), ...errorResponses },
-      handle: readHandler((context, call) => {
-        const path = getParameter(call, 'path')
-        // Keycloak: an address with an empty step in it is none.
-        if (path.startsWith('/')) throw notNormalized()
-        return getGroupByPath(context, path)
-      }),
+      // Keycloak: a path may begin with an encoded slash.
+      handle: readHandler((context, call) => getGroupByPath(context, getParameter(call, 'path').replace(/^\//, ''))),
     },
     {
       operationId: 'listDefaultGroups',
@@ -178,9 +173,4 @@ async function place(context: WriteContext, call: Call, at: { owner?: string }):
   if (typeof body.id !== 'string') return groups.create(context, at, body)
   await moveGroup(context, at, body)
   return undefined
-}
-
-function notNormalized(): HttpError {
-  const error_description = 'Request path not normalized'
-  return new HttpError(400, { error: 'missingNormalization', error_description })
 }

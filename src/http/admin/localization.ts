@@ -61,7 +61,7 @@ export const localizationOperations: Operation[] = tagged('Realms Admin', [
     summary: 'Import localization texts for a locale, as JSON or a file',
     body,
     responses: { ...noContentResponse, ...errorResponses, ...badRequest },
-    handle: writeHandler(async (context, call) => setTexts(context, locale(call), withoutNulls(await sentTexts(call)))),
+    handle: writeHandler(async (context, call) => setTexts(context, locale(call), await sentTexts(call))),
   },
   {
     ...common,
@@ -179,10 +179,4 @@ async function sentTexts(call: Call): Promise<Record<string, string | null>> {
   if (!file) throw new HttpError(400, { error: 'HTTP 400 Bad Request' })
   const unreadable = { ...body, refusal: 'Could not read file.' }
   return readBody(Buffer.from(await file.arrayBuffer()), unreadable) as Record<string, string | null>
-}
-
-function withoutNulls(textsOrNull: Record<string, string | null>): LocalizationTexts {
-  return Object.fromEntries(
-    Object.entries(textsOrNull).flatMap(([name, text]) => (text === null ? [] : [[name, text]])),
-  )
 }

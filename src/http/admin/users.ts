@@ -59,6 +59,7 @@ const { view, search, manage } = users
 const USERS = '/admin/realms/{realm}/users'
 const USER = `${USERS}/{user-id}`
 
+const DATE = 'a day (yyyy-MM-dd) or a time in milliseconds since 1970'
 const filters = z.object({
   search: z
     .string()
@@ -75,6 +76,8 @@ const filters = z.object({
   ),
   enabled: queryFlag.describe('Only users that are enabled, or that are not.'),
   emailVerified: queryFlag.describe('Only users whose email address is verified, or is not.'),
+  createdAfter: z.string().optional().describe(`Only users created from this time on: ${DATE}.`),
+  createdBefore: z.string().optional().describe(`Only users created until this time, which is included: ${DATE}.`),
   idpAlias: z.string().optional().describe('Alias of an identity provider to which users are linked.'),
   idpUserId: z.string().optional().describe('User id at an identity provider.'),
   q: z.string().optional().describe('Attributes as `name:value`, separated by spaces. All must match.'),

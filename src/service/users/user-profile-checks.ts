@@ -7,6 +7,7 @@ import {
   type UserProfile,
 } from '../../kinds/user-profile.ts'
 import { compileJavaPattern } from '../../lib/keycloak/java-pattern.ts'
+import { runValidator } from './user-validators.ts'
 
 /** Returns the problems of a profile in JSON; undefined if it has none. */
 export function findProfileTextProblem(text: string): string | undefined {
@@ -88,12 +89,15 @@ export function findScopeProblem({ attributes = [] }: UserProfile, existing: Rea
 /** Returns the problems of a validator's config. */
 type ValidatorCheck = (config: Representation) => string[]
 
-function findValidatorProblems({ name, validations = {} }: ProfileAttribute): string[] {
+function findValidatorProblems({ name, validations = {}, defaultValue }: ProfileAttribute): string[] {
   return Object.entries(validations).flatMap(([id, config]) => {
     if (!Object.hasOwn(validators, id)) return [`Validator '${id}' defined for attribute '${name}' doesn't exist`]
     const problems = validators[id]!(config)
-    if (!problems.length) return []
-    return [`Validator '${id}' defined for attribute '${name}' has incorrect configuration: ${problems.join('; ')}`]
+    if (problems.length)
+      return [`Validator '${id}' defined for attribute '${name}' has incorrect configuration: ${problems.join('; ')}`]
+    const values = defaultValue === undefined ? [] : [defaultValue]
+    const isValid = !runValidator(id, values, { config, language: 'en' }).length
+    return isValid ? [] : [`Default value for attribute '${name}' is invalid`]
   })
 }
 

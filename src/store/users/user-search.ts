@@ -16,6 +16,8 @@ export interface UserSearch {
   readonly lastName?: string
   readonly enabled?: boolean
   readonly emailVerified?: boolean
+  /** The time of creation; `until` is exclusive. */
+  readonly created?: { readonly from?: Date; readonly until?: Date }
   /** Patterns of attribute values, by name. */
   readonly attributes?: Readonly<Record<string, string>>
   /** Alias of an identity provider. */
@@ -44,7 +46,7 @@ const listedUserRow = row({
 /** A user in a search result. */
 export type ListedUser = RowOf<typeof listedUserRow>
 
-/** Returns a page of the users that a search finds, by user name. Rows before the page are counted, not read. One statement. */
+/** Returns a page of the users that a search finds, by user name, or in the order of the ids of the search. Rows before the page are counted, not read. One statement. */
 export async function searchUsers(
   tx: Transaction,
   realm: number,
@@ -54,14 +56,15 @@ export async function searchUsers(
   }: { readonly search: UserSearch; readonly page?: { first?: number; max?: number } | undefined },
 ): Promise<ListedUser[]> {
   const where = sql`u.realm = ${realm} and ${buildConditions(search)}`
-  const page = sql`order by u.username offset ${first} ${max === undefined ? sql`` : sql`limit ${max}`}`
+  const order = search.ids ? sql`array_position(${[...search.ids]}::text[], u.id)` : sql`u.username`
+  const page = sql`order by ${order} offset ${first} ${max === undefined ? sql`` : sql`limit ${max}`}`
   const columns = sql`u.id, u.username, u.email, u.body, u.service_account_client is not null as "isServiceAccount",
     exists (select from credential c where c.realm = u.realm and c.user_account = u.id and c.type = 'otp') as totp`
   if (first === 0) return query(listedUserRow)`select ${columns} from user_account u where ${where} ${page}`.all(tx)
   return query(listedUserRow)`
     select ${columns} from (select u.id from user_account u where ${where} ${page}) result
     join user_account u on u.realm = ${realm} and u.id = result.id
-    order by u.username`.all(tx)
+    order by ${order}`.all(tx)
 }
 
 /** Returns the number of users that a search finds. One statement. */
@@ -94,6 +97,7 @@ function buildConditions(search: UserSearch): RawBuilder<unknown> {
     anyName = [],
     enabled,
     emailVerified,
+    created = {},
     attributes = {},
     provider,
     providerUser,
@@ -118,6 +122,9 @@ function buildConditions(search: UserSearch): RawBuilder<unknown> {
   if (enabled !== undefined) all.push(sql`coalesce((u.body ->> 'enabled')::boolean, false) = ${enabled}::boolean`)
   if (emailVerified !== undefined)
     all.push(sql`coalesce((u.body ->> 'emailVerified')::boolean, false) = ${emailVerified}::boolean`)
+  const createdAt = sql`(u.body ->> 'createdTimestamp')::bigint`
+  if (created.from) all.push(sql`${createdAt} >= ${created.from.getTime()}`)
+  if (created.until) all.push(sql`${createdAt} < ${created.until.getTime()}`)
   for (const [name, pattern] of Object.entries(attributes))
     all.push(sql`exists (select from jsonb_array_elements_text(u.body -> 'attributes' -> ${name}::text) as a(value)
       where lower(a.value collate "default") like ${pattern})`)

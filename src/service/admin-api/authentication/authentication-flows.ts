@@ -4,7 +4,7 @@ import type { KindName } from '../../../kinds/kind.ts'
 import { describeObject } from '../../../kinds/tree.ts'
 import { selectReferrers } from '../../../store/relations.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
-import { failure } from '../../context/errors.ts'
+import { duplicateResource, failure } from '../../context/errors.ts'
 import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
 import { toWireRepresentation } from '../../kinds/wire-representation.ts'
@@ -152,6 +152,7 @@ export async function createFlow(context: WriteContext, body: Representation): P
   requirePermissions(context, 'manage-realm')
   const { [EXECUTIONS]: _, ...fields } = omitNulls(body)
   checkAlias(fields.alias, 'create')
+  requireType(fields)
   const [flow] = await writers.authenticationFlow.create(context, [toNewObject({ description: '', ...fields })])
   return flow!.id
 }
@@ -162,6 +163,7 @@ export async function replaceFlow(context: WriteContext, id: string, body: Repre
   const { [EXECUTIONS]: _, ...fields } = body
   const { live } = await getFlowById(context, id)
   checkAlias(fields.alias ?? undefined, 'update')
+  requireType(fields)
   await writers.authenticationFlow.update(context, [{ live, set: toReplacement(live, fields) }])
 }
 
@@ -280,6 +282,11 @@ function checkAlias(alias: unknown, verb: 'create' | 'update'): void {
   // Keycloak: an empty alias is a conflict.
   if (alias === undefined || alias === '') throw failure('conflict', `Failed to ${verb} flow with empty alias name`)
   refuseReservedCharacters(String(alias))
+}
+
+/** Throws conflict for a body without a type. Keycloak: its database refuses it, which keeps partial updates from hiding a flow. */
+function requireType({ providerId }: Representation): void {
+  if (typeof providerId !== 'string') throw duplicateResource()
 }
 
 /** Returns all sub-flows of flows, at any depth. */

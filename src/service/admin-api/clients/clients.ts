@@ -232,7 +232,8 @@ function toFilter(context: Context, query: Query): ObjectFilter {
   if (Object.keys(attributes).length)
     return { ...page, containing: { attributes: checkSearchable(context, attributes) } }
   if (!clientId) return page
-  return search === true ? { ...page, search: String(clientId) } : { ...page, keys: [[String(clientId)]] }
+  // Keycloak: a client id finds one client, whatever the page.
+  return search === true ? { ...page, search: String(clientId) } : { keys: [[String(clientId)]] }
 }
 
 function checkSearchable(context: Context, attributes: Representation): Representation {

@@ -40,10 +40,9 @@ export const organizations: AdminResource = {
   async list(context, _address, query) {
     await requireListPermission(context, 'Organizations', SEARCH)
     await requireOrganizations(context)
-    const search = query.search ? parseSearch(query) : parseAttributeSearch(query.q)
     const visible = await getObjectVisibility(context, 'Organizations')
     const ids = await searchOrganizations(context.tx, context.realm.number, {
-      search: { ...search, visible },
+      search: { ...parseSearch(query), visible },
       page: parsePage(query, DEFAULT_PAGE_SIZE),
     })
     return listOrganizationsById(context, ids, query.briefRepresentation !== false)
@@ -80,13 +79,12 @@ export const organizations: AdminResource = {
   },
 }
 
-/** Returns the number of organizations that match a query. Keycloak: attributes take precedence here, and the search in lists. */
+/** Returns the number of organizations that match a query. */
 export async function countMatchingOrganizations(context: Context, query: Query): Promise<number> {
   await requireListPermission(context, 'Organizations', SEARCH)
   await requireOrganizations(context)
-  const search = query.q ? parseAttributeSearch(query.q) : parseSearch(query)
   const visible = await getObjectVisibility(context, 'Organizations')
-  return countOrganizations(context.tx, context.realm.number, { ...search, visible })
+  return countOrganizations(context.tx, context.realm.number, { ...parseSearch(query), visible })
 }
 
 /** Throws not_found unless the realm has organizations enabled. */
@@ -136,7 +134,9 @@ export function toOrganizationRepresentation(context: Context, live: LiveObject,
   return { ...fields, ...(!brief && { attributes: attributes! }) }
 }
 
-function parseSearch({ search, exact }: Query): Omit<OrganizationSearch, 'visible'> {
+/** Returns the search that a query requests. Keycloak: attributes take precedence over a text. */
+function parseSearch({ search, exact, q }: Query): Omit<OrganizationSearch, 'visible'> {
+  if (q) return parseAttributeSearch(q)
   if (!search) return {}
   return exact === true ? { equals: String(search) } : { contains: String(search) }
 }

@@ -54,8 +54,10 @@ export const components: AdminResource = {
     requirePermissions(context, 'manage-realm')
     if (id !== undefined) await getComponent(context, id)
   },
-  async list(context, _address, { parent, type, name }) {
+  async list(context, _address, query) {
     requirePermissions(context, 'view-realm')
+    // Keycloak: an empty text counts as absent.
+    const [parent, type, name] = [query.parent || undefined, query.type || undefined, query.name || undefined]
     const all = await toRepresentations(context, await writers.component.list(context, {}))
     // Keycloak: a filter by type without a parent matches only components of the realm itself.
     const isRealm = parent === context.realm.name || (parent === undefined && type !== undefined)

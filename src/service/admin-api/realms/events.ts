@@ -1,6 +1,7 @@
 // The REST operations on admin events and user events, and on the settings of a realm that are about them.
 import { EVENT_OPERATIONS, EVENT_TYPES } from '../../../kinds/admin-events.ts'
-import type { FlatFields } from '../../../kinds/compare.ts'
+import { type FlatFields, flatten } from '../../../kinds/compare.ts'
+import { kinds } from '../../../kinds/index.ts'
 import { type Representation, readTexts } from '../../../kinds/json.ts'
 import { DEFAULT_EVENT_TYPES, USER_EVENT_TYPES } from '../../../kinds/user-events.ts'
 import {
@@ -134,7 +135,7 @@ export async function replaceEventsConfig(context: WriteContext, body: Represent
   if (readTexts(fields.eventsListeners).some((listener) => !EVENT_LISTENERS.includes(listener)))
     throw failure('invalid', 'Unknown event listener', { form: 'error' })
   const live = await getCurrentRealm(context)
-  const set: FlatFields = { eventsEnabled, eventsExpiration, ...fields }
+  const set: FlatFields = { eventsEnabled, eventsExpiration, ...flatten(kinds.realm, fields) }
   await writers.realm.update(context, [{ live, set }])
   describeAdminEvent(context, { representation: { eventsEnabled, ...omitNulls(body) } })
 }

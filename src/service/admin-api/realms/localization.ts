@@ -31,13 +31,17 @@ export async function getText(context: Context, locale: string, name: string): P
   return getTextByName(await findLocalization(context, locale), name)
 }
 
-/** Adds and replaces texts of a locale; its other texts stay. */
-export async function setTexts(context: WriteContext, locale: string, texts: LocalizationTexts): Promise<void> {
+/** Adds and replaces texts of a locale, and removes those that are null; its other texts stay. */
+export async function setTexts(
+  context: WriteContext,
+  locale: string,
+  texts: Readonly<Record<string, string | null>>,
+): Promise<void> {
   requirePermissions(context, 'manage-realm')
   const live = await findLocalization(context, locale)
   const set = Object.fromEntries(Object.entries(texts).map(([name, text]) => [`texts.${name}`, text]))
   if (live) await writers.localization.update(context, [{ live, set }])
-  else await writers.localization.create(context, [{ representation: { locale, texts } }])
+  else await writers.localization.create(context, [{ representation: { locale, texts: readTextMap(texts) } }])
 }
 
 /** Deletes one text. Throws not_found. Keycloak: a locale without texts is still listed. */

@@ -180,8 +180,11 @@ export async function removeRoles(
 ): Promise<void> {
   const target = await openChangeable(context, mappings, address)
   if (bodies) {
-    await requireGrantableRoles(context, readIds(bodies))
     const declaredRoles = await getRoles(context, mappings, { ...target, bodies })
+    await requireGrantableRoles(
+      context,
+      declaredRoles.map(({ id }) => id),
+    )
     await requireMappableRoles(context, mappings, declaredRoles)
     return updateMappings(context, toContainer(target), { remove: declaredRoles.map(({ key }) => key) })
   }
@@ -261,23 +264,36 @@ function listKeysOfContainer({ owner, client }: OpenMappings): Key[] {
   return listKeys(owner).filter((key) => (client ? key[1] === client.key[0] : key.length === 1))
 }
 
-function readIds(bodies: readonly Representation[]): string[] {
-  return bodies.map(({ id }) => String(id ?? ''))
-}
-
 /** Returns the roles in bodies. @throws not_found, also for a body whose name is that of another role than its id */
 async function getRoles(
   context: Context,
   { takesClientRoles }: RoleMappings,
   { client, bodies }: OpenMappings & { readonly bodies: readonly Representation[] },
 ): Promise<LiveObject[]> {
-  const rolesById = new Map((await writers.role.list(context, { ids: readIds(bodies) })).map((role) => [role.id, role]))
-  return bodies.map(({ id, name = null }) => {
-    const role = rolesById.get(String(id ?? ''))
+  // Keycloak: if bodies have names, only these count in the scope mappings of a client; in those of the realm, only the id does.
+  if (takesClientRoles && client && bodies.every(({ name = null }) => name !== null))
+    return getRolesByName(context, client, bodies)
+  const ids = bodies.map(({ id }) => String(id ?? ''))
+  const rolesById = new Map((await writers.role.list(context, { ids })).map((role) => [role.id, role]))
+  return bodies.map(({ name = null }, at) => {
+    const role = rolesById.get(ids[at]!)
     const isInContainer = role?.parent?.id === client?.id && (name === null || name === role?.key.at(-1))
-    // Keycloak: only the id counts in the scope mappings of the realm.
-    if (!role || !(isInContainer || (takesClientRoles && client === undefined)))
-      throw failure('not_found', 'Role not found')
+    if (!role || !(isInContainer || takesClientRoles)) throw failure('not_found', 'Role not found')
+    return role
+  })
+}
+
+/** Returns the roles of a client with the names in bodies. Throws not_found. */
+async function getRolesByName(
+  context: Context,
+  client: LiveObject,
+  bodies: readonly Representation[],
+): Promise<LiveObject[]> {
+  const keys = bodies.map(({ name }): Key => ['client', ...client.key, String(name ?? '')])
+  const rolesByName = new Map((await writers.role.list(context, { keys })).map((role) => [role.key.at(-1), role]))
+  return keys.map((key) => {
+    const role = rolesByName.get(key.at(-1))
+    if (!role) throw failure('not_found', 'Role not found')
     return role
   })
 }

@@ -2,9 +2,10 @@
 
 import { MASTER } from '../../../kinds/built-in/index.ts'
 import { kinds } from '../../../kinds/index.ts'
-import { omitUndefined, type Representation, readObject } from '../../../kinds/json.ts'
+import { omitUndefined, type Representation, readObject, readTextListMap } from '../../../kinds/json.ts'
 import type { Key } from '../../../kinds/kind.ts'
 import { maskRepresentation } from '../../../kinds/mask-representation.ts'
+import { toRelationKeys } from '../../../kinds/relations.ts'
 import type { ObjectFilter } from '../../../store/object-filter.ts'
 import { type ListedRole, searchRoles } from '../../../store/roles.ts'
 import { findDefaultRole } from '../../../store/users/role-mappings.ts'
@@ -73,10 +74,12 @@ export const roles: AdminResource = {
     if (owner === undefined) requirePermissions(context, getRolePermissions(false).search!)
     else await requireRoleAccess(context, 'view', owner)
     const { filter } = await getContainer(context, owner)
+    const search = String(query.search ?? '').trim()
+    // Keycloak: without a search, both `first` and `max` are needed for a page.
+    const hasPage = search !== '' || (query.first !== undefined && query.max !== undefined)
     const page = {
-      ...parsePage(query),
-      ...(typeof query.search === 'string' &&
-        query.search !== '' && { search: query.search.trim(), searchDescriptions: true as const }),
+      ...(hasPage && parsePage(query)),
+      ...(search !== '' && { search, searchDescriptions: true as const }),
     }
     const brief = query.briefRepresentation !== false
     return listRoles(context, { ...filter, ...page }, { brief })
@@ -86,7 +89,10 @@ export const roles: AdminResource = {
     const { parent } = await getContainer(context, owner)
     if (parent) refuseAdminClient(context, parent)
     // Keycloak: the role gets a new id, whatever the body declares.
-    const { id: _, ...representation } = readNamedBody(body)
+    const { id: _, composites, ...fields } = readNamedBody(body)
+    // Keycloak: composites are ignored unless the role is declared as composite.
+    const representation = fields.composite === true && composites !== undefined ? { ...fields, composites } : fields
+    await requireComposites(context, representation)
     const [role] = await writers.role.create(context, [{ representation, ...(parent && { parent }) }])
     return role!.key.at(-1)!
   },
@@ -195,9 +201,22 @@ function refuseAdminRole(context: Context, { key }: Pick<LiveObject, 'key'>): vo
     throw failure('forbidden', 'HTTP 403 Forbidden')
 }
 
+/** Throws not_found if the realm lacks a composite of a new role. One statement if there are composites. */
+async function requireComposites(context: Context, { composites = {} }: Representation): Promise<void> {
+  const keys = toRelationKeys(kinds.role.fields.composites!, composites)
+  const live = keys.length ? await writers.role.list(context, { keys }) : []
+  const liveKeys = new Set(live.map(({ key }) => JSON.stringify(key)))
+  const missing = keys.find((key) => !liveKeys.has(JSON.stringify(key)))
+  if (!missing) return
+  const container = missing.length === 1 ? 'Realm' : 'Client'
+  throw failure('not_found', `${container} Role with name ${missing.at(-1)} does not exist`, { form: 'errorMessage' })
+}
+
+/** Returns the fields of a body. Keycloak: attributes without values are ignored. */
 function readNamedBody(body: Representation): Representation {
-  const fields = omitNulls(body)
+  const { attributes, ...fields } = omitNulls(body)
   if (typeof fields.name !== 'string' || fields.name === '')
     throw failure('invalid', 'role has no name', { form: 'error' })
-  return fields
+  const withValues = Object.entries(readTextListMap(attributes)).filter(([, values]) => values.length)
+  return { ...fields, ...(attributes !== undefined && { attributes: Object.fromEntries(withValues) }) }
 }

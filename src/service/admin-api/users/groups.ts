@@ -112,7 +112,9 @@ export async function listChildren(context: Context, parent: string, query: Quer
   const search = parseSearch(query)
   // Keycloak: no subgroup has the empty name.
   if (!search && query.exact === true) return []
-  return listGroups(context, { ...search, parent }, { ...view, page })
+  // Keycloak: in a list of subgroups, names begin with the text.
+  const { search: prefix, ...conditions } = search ?? {}
+  return listGroups(context, { ...conditions, ...(prefix !== undefined && { prefix }), parent }, { ...view, page })
 }
 
 /** Returns the number of groups that match a query. Keycloak: `top` is ignored if there is a search. */

@@ -2,30 +2,34 @@
 import { toContainsPattern, toExactPattern, toPrefixPattern } from '../../../store/like-patterns.ts'
 import type { UserSearch } from '../../../store/users/user-search.ts'
 import type { DirectorySearch } from '../../federation/directory-search.ts'
-import { parseAttributeQuery, parseSearchWords } from '../common/list-query.ts'
+import { parseAttributeQuery, parsePeriod, parseSearchWords } from '../common/list-query.ts'
 import type { Query } from '../common/resource.ts'
 
 const NAMES = ['username', 'email', 'firstName', 'lastName'] as const
+const STATES = ['enabled', 'emailVerified'] as const
 
 /** Returns the search that a query requests. Throws invalid if it has too many terms. Keycloak: with `search`, only the filters by state count besides it. */
 export function parseUserSearch(query: Query): Omit<UserSearch, 'visible'> {
   const text = String(query.search ?? '').trim()
   if (text.startsWith('id:')) return { ids: text.slice(3).trim().split(/\s+/) }
-  const states = {
-    ...(typeof query.enabled === 'boolean' && { enabled: query.enabled }),
-    ...(typeof query.emailVerified === 'boolean' && { emailVerified: query.emailVerified }),
-  }
+  const created = parsePeriod(query, { from: 'createdAfter', to: 'createdBefore' })
   if (text !== '')
-    return { ...states, anyName: parseSearchWords(text).map(toNamePattern), withoutServiceAccounts: true }
+    return {
+      ...parseStates(query),
+      created,
+      anyName: parseSearchWords(text).map(toNamePattern),
+      withoutServiceAccounts: true,
+    }
   const attributes = parseAttributeQuery(String(query.q ?? ''))
   const filters = {
+    ...parseStates({ ...attributes, ...query }),
     ...parseNames({ ...attributes, ...query }),
     ...parseFederatedIdentity(query),
     ...toAttributePatterns(attributes),
   }
   // Keycloak: a list without filters has no service accounts, unless `exact` is given, whatever its value.
-  const hasFilters = Object.keys({ ...states, ...filters }).length > 0 || typeof query.exact === 'boolean'
-  return { ...states, ...filters, withoutServiceAccounts: !hasFilters }
+  const hasFilters = Object.keys({ ...filters, ...created }).length > 0 || typeof query.exact === 'boolean'
+  return { ...filters, created, withoutServiceAccounts: !hasFilters }
 }
 
 /** Returns the search of directories for a query; undefined if its conditions are about the realm only. */
@@ -47,6 +51,16 @@ function toNamePattern(word: string): string {
   return quoted === undefined ? toPrefixPattern(word) : toExactPattern(quoted)
 }
 
+/** Keycloak: an attribute query may have states, too. Any text but `true` is false there. */
+function parseStates(query: Query): Pick<UserSearch, (typeof STATES)[number]> {
+  return Object.fromEntries(
+    STATES.flatMap((state) => {
+      const value = query[state]
+      return value === undefined ? [] : [[state, String(value).toLowerCase() === 'true']]
+    }),
+  )
+}
+
 function parseNames(query: Query): Pick<UserSearch, (typeof NAMES)[number]> {
   const toPattern = query.exact === true ? toExactPattern : toContainsPattern
   return Object.fromEntries(
@@ -65,9 +79,9 @@ function parseFederatedIdentity({ idpAlias, idpUserId }: Query): Pick<UserSearch
 }
 
 function toAttributePatterns(attributes: Readonly<Record<string, string>>): Pick<UserSearch, 'attributes'> {
-  const names: readonly string[] = NAMES
+  const columns: readonly string[] = [...NAMES, ...STATES]
   const patterns = Object.entries(attributes).flatMap(([name, value]) =>
-    names.includes(name) ? [] : [[name, toExactPattern(value)]],
+    columns.includes(name) ? [] : [[name, toExactPattern(value)]],
   )
   return patterns.length ? { attributes: Object.fromEntries(patterns) } : {}
 }
