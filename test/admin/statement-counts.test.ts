@@ -45,7 +45,7 @@ afterAll(async () => {
 })
 
 /** Operations that remove credentials and sessions, which operations on parts of users need. Only deletions of objects are later. */
-const LATE = ['disableUserCredentialTypes', 'removeUserTotp', 'logUserOut', 'logOutAllUsers']
+const LATE = ['revokeUserConsent', 'disableUserCredentialTypes', 'removeUserTotp', 'logUserOut', 'logOutAllUsers']
 
 /** The operations, sorted so that the objects of each still exist. */
 const sortedOperations = operations.toSorted(

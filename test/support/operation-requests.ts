@@ -55,6 +55,7 @@ const specialBodies: Readonly<Record<string, (realm: SizedRealm) => unknown>> = 
   addClientNode: () => ({ node: 'added' }),
   createComponents: () => createKeyProvider('created'),
   updateComponentsId: () => createKeyProvider(LABEL),
+  createAuthenticationFlow: () => ({ alias: 'created', providerId: 'basic-flow' }),
   updateAuthenticationFlow: () => ({ alias: LABEL, providerId: 'basic-flow', description: 'Other' }),
   copyAuthenticationFlow: () => ({ newName: 'copied' }),
   updateAuthenticationFlowExecution: (realm) => ({
