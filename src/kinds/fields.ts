@@ -151,6 +151,9 @@ const asTextsOrOne = z
   .union([asTexts, asText.transform((text) => [text])])
   .meta({ wire: { type: 'array', items: { type: 'string' } } })
 
+/** PHP writes an empty map as an empty list. */
+const readEmptyMap = (value: unknown): unknown => (Array.isArray(value) && value.length === 0 ? {} : value)
+
 /** Whether PostgreSQL can store the text: it accepts neither NUL nor lone surrogates. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
@@ -199,9 +202,10 @@ export const textListMap = (
   facts: FieldFacts = {},
 ): Field<Readonly<Record<string, readonly string[]>>> =>
   field('map', z.record(z.string(), asTexts.nullable()), { description, ...facts })
-/** Creates a field with lists of texts by key. Keycloak: it accepts a text as a list with one element. */
+/** Creates a field with lists of texts by key. Keycloak: it accepts a text as a list with one element, and an empty list as an empty map. */
 export const textOrListMap: typeof textListMap = (description, facts = {}) =>
-  field('map', z.record(z.string(), asTextsOrOne.nullable()), { description, ...facts })
+  field('map', z.preprocess(readEmptyMap, z.record(z.string(), asTextsOrOne.nullable())), { description, ...facts })
+
 /** Creates a field with an ordered list of objects. */
 export const objectList = <M extends Readonly<Record<string, Field>>>(
   members: M,

@@ -219,6 +219,13 @@ test('users are found by the time of their creation, in lists and counts', async
   expect(await call('GET', `${path}?createdAfter=2024-02-31`)).toMatchObject({ status: 400, body: { error } })
 })
 
+test('an empty list as attributes, which PHP writes for an empty map, is none', async () => {
+  const path = `${await createRealm()}/users`
+  const user = await create(path, { username: 'ann', attributes: [] })
+  expect((await call('GET', user)).body).not.toHaveProperty('attributes')
+  expect((await call('PUT', user, { body: { attributes: ['a'] } })).status).toBe(400)
+})
+
 test('service accounts are found by username, but are not in other lists or counts', async () => {
   const path = await createRealm()
   await create(`${path}/clients`, { clientId: 'shop', serviceAccountsEnabled: true })
