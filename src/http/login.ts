@@ -29,8 +29,9 @@ export function addLoginRoutes(
     })
   both('protocol/openid-connect/auth', (request) => authorize(service, request))
   both('protocol/openid-connect/registrations', (request) =>
-    request.query.has('token') ? registerByInvitation(service, request) : authorize(service, request, true),
+    request.query.has('token') ? registerByInvitation(service, request) : authorize(service, request, 'registration'),
   )
+  both('protocol/openid-connect/forgot-credentials', (request) => authorize(service, request, 'resetCredentials'))
   for (const page of ['authenticate', 'required-action', 'consent']) {
     both(`login-actions/${page}`, (request) => continueLogin(service, request))
   }

@@ -54,6 +54,16 @@ test('without resetPasswordAllowed, the link for a forgotten password is refused
   expect((await openLoginPage(realm)).page.text).not.toContain('/reset-credentials')
 })
 
+test('a log-in at forgot-credentials begins with the flow for a forgotten password, where that is allowed', async () => {
+  const realm = await createRealm({ resetPasswordAllowed: true })
+  const address = loginAddress(realm.name).address.replace('/openid-connect/auth?', '/openid-connect/forgot-credentials?')
+  const open = () => testBrowser(app).open(address)
+  const { text } = await open()
+  expect([text.includes('name="username"'), text.includes('name="password"')]).toEqual([true, false])
+  await call('PUT', realm.path, { resetPasswordAllowed: false })
+  expect((await open()).status).toBe(400)
+})
+
 /** A flow that nobody can pass. */
 const closedFlow = {
   ...{ alias: 'closed', providerId: 'basic-flow', topLevel: true, builtIn: false },

@@ -17,32 +17,36 @@ import {
   readResponseTarget,
   requireBrowserClient,
 } from './authorization-request.ts'
-import { createLogin, requireRegistrationAllowed } from './create-login.ts'
+import { createLogin, requirePasswordResetAllowed, requireRegistrationAllowed } from './create-login.ts'
 import { LoginError } from './login-error.ts'
 import { type BrowserCall, findClient, handleBrowserCall } from './session/browser-call.ts'
 import type { BrowserRequest, BrowserResponse } from './session/browser-request.ts'
 import { createCookie, RESTART, seal } from './session/cookies.ts'
-import type { AuthorizationParameters } from './session/login-state.ts'
+import type { AuthorizationParameters, FlowBinding } from './session/login-state.ts'
 
 /** The maximum length of the restart cookie: browsers store cookies of up to 4 kB. */
 const MAX_COOKIE_LENGTH = 3500
 
-/** Handles an authorization request. A POST has the parameters in its form. */
-export function authorize(service: Service, request: BrowserRequest, isRegistration = false): Promise<BrowserResponse> {
+/** Handles an authorization request, whose login begins with a flow. A POST has the parameters in its form. */
+export function authorize(
+  service: Service,
+  request: BrowserRequest,
+  binding: FlowBinding = 'browser',
+): Promise<BrowserResponse> {
   const parameters = new URLSearchParams(request.form ? Object.entries(request.form) : request.query)
   return handleBrowserCall(service, request, async (call) => {
     const client = await getRequestClient(call, parameters)
     await refuseByPolicies(call, client, parameters)
     const request = await resolveAuthorizationRequest(call, client, parameters)
-    if (isRegistration) request.query.set('prompt', 'create')
-    return startAuthorization(call, { client, ...request })
+    if (binding === 'registration') request.query.set('prompt', 'create')
+    return startAuthorization(call, { client, ...request }, { binding })
   })
 }
 
 /** Starts a login again, with the parameters of an authorization request that started it before. */
 export async function restartAuthorization(call: BrowserCall, query: URLSearchParams): Promise<BrowserResponse> {
   const client = await getRequestClient(call, query)
-  return startAuthorization(call, { client, query, origin: 'restarted' }, 'loginTimeout')
+  return startAuthorization(call, { client, query, origin: 'restarted' }, { binding: 'browser', info: 'loginTimeout' })
 }
 
 /** An authorization request of a client. */
@@ -55,7 +59,7 @@ interface ClientAuthorizationRequest extends Omit<ResolvedRequest, 'origin'> {
 async function startAuthorization(
   call: BrowserCall,
   { client: live, ...request }: ClientAuthorizationRequest,
-  info?: string,
+  { binding, info }: { readonly binding: FlowBinding; readonly info?: string },
 ): Promise<BrowserResponse> {
   const { query } = request
   const redirectUri = readRedirectUri(live, query, call.request.base)
@@ -64,8 +68,9 @@ async function startAuthorization(
   await checkScopes(call, client, parameters)
   const isRegistration = parameters.prompt.includes('create')
   if (isRegistration) requireRegistrationAllowed(call.realm)
+  else if (binding === 'resetCredentials') requirePasswordResetAllowed(call.realm)
   const { login, saved, cookies } = createLogin(call, client, {
-    binding: isRegistration ? 'registration' : 'browser',
+    binding: isRegistration ? 'registration' : binding,
     parameters,
     ...(info !== undefined && { info }),
     ...(parameters.loginHint !== undefined && { values: { username: parameters.loginHint } }),
