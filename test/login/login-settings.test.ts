@@ -56,7 +56,10 @@ test('without resetPasswordAllowed, the link for a forgotten password is refused
 
 test('a log-in at forgot-credentials begins with the flow for a forgotten password, where that is allowed', async () => {
   const realm = await createRealm({ resetPasswordAllowed: true })
-  const address = loginAddress(realm.name).address.replace('/openid-connect/auth?', '/openid-connect/forgot-credentials?')
+  const address = loginAddress(realm.name).address.replace(
+    '/openid-connect/auth?',
+    '/openid-connect/forgot-credentials?',
+  )
   const open = () => testBrowser(app).open(address)
   const { text } = await open()
   expect([text.includes('name="username"'), text.includes('name="password"')]).toEqual([true, false])
