@@ -315,6 +315,16 @@ describe('exports and imports of Keycloak', () => {
     })
   })
 
+  test('a KeycloakRealm of the legacy operator is applied', async () => {
+    const realm = newName()
+    const resource = { apiVersion: 'keycloak.org/v1alpha1', kind: 'KeycloakRealm', metadata: { name: 'shop' } }
+    await apply({ 'a.json': { ...resource, spec: { realm: { realm, displayName: 'Shop' } } } })
+    expect(await exportNamed(realm)).toMatchObject({ displayName: 'Shop' })
+    expect(await getRefusal({ 'a.json': { ...resource, spec: {} } })).toEqual([
+      'a.json:7:3: KeycloakRealm: spec.realm must be an object, the representation of a realm',
+    ])
+  })
+
   test.each(['v2alpha1', 'v2beta1'])(
     'a KeycloakRealmImport (%s) is applied, with placeholders from the environment',
     async (version) => {

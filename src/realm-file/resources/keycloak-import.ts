@@ -5,9 +5,13 @@ import { type Json, type Representation, readObject, readPath } from '../../kind
 /** The kind of the resource that Keycloak's operator imports. */
 export const KEYCLOAK_IMPORT = 'KeycloakRealmImport'
 
-/** Whether a document is an import of Keycloak's operator, of any version. */
+/** The kind of the resource of a realm of the legacy operator, which has the realm in the same place. */
+const LEGACY_REALM = 'KeycloakRealm'
+
+/** Whether a document is an import of Keycloak's operator, of any version, or a realm of the legacy operator. */
 export function isKeycloakImport({ apiVersion, kind }: Representation): boolean {
-  return String(apiVersion).startsWith('k8s.keycloak.org/') && kind === KEYCLOAK_IMPORT
+  const [group] = String(apiVersion).split('/')
+  return group === 'k8s.keycloak.org' ? kind === KEYCLOAK_IMPORT : group === 'keycloak.org' && kind === LEGACY_REALM
 }
 
 /**

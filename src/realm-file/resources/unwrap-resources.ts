@@ -136,7 +136,7 @@ function getKindAdvice(kind: string): string {
 function unwrapImport(document: Document): Document {
   const realm = readPath(document.value, ['spec', 'realm'])
   if (isObject(realm)) return deriveDocument(document, realm, (path) => ['spec', 'realm', ...path])
-  const message = 'KeycloakRealmImport: spec.realm must be an object, the representation of a realm'
+  const message = `${readText(document.header.kind)}: spec.realm must be an object, the representation of a realm`
   throw createResourceError(document, ['spec', 'realm'], message)
 }
 
