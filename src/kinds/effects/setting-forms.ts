@@ -146,6 +146,7 @@ export const settingForms: Readonly<Partial<Record<KindName, Readonly<Record<str
     ],
     'config.',
   ),
+  requiredAction: forAll(number, ['emailResendCooldownSeconds', 'max_auth_age'], 'config.'),
   authorizationPolicy: {
     ...forAll(time, ['nbf', 'noa'], 'config.'),
     ...forAll(

@@ -1,7 +1,7 @@
 // Checks of the config of identity providers. Keycloak: the messages are its own.
 import { isIP } from 'node:net'
 import { type IdentityProviderType, identityProviderTypes } from '../../kinds/identity-provider-types.ts'
-import { type Json, type Representation, readTextMap } from '../../kinds/json.ts'
+import { type Json, type Representation, readFlag, readTextMap } from '../../kinds/json.ts'
 import { isPrivateAddress } from '../../lib/http/private-address.ts'
 import type { ObjectProblem } from '../context/errors.ts'
 
@@ -33,7 +33,7 @@ export function findClaimedIssuer({ providerId, enabled, config }: Representatio
 export function findClientIssuer({ providerId, enabled, config }: Representation): string | undefined {
   const settings = identityProviderTypes[String(providerId)]?.settings
   const { issuer, supportsClientAssertions } = readTextMap(config)
-  const acceptsClients = settings === 'kubernetes' || (settings === 'oidc' && isTrue(supportsClientAssertions))
+  const acceptsClients = settings === 'kubernetes' || (settings === 'oidc' && readFlag(supportsClientAssertions))
   return enabled !== false && acceptsClients ? issuer : undefined
 }
 
@@ -99,7 +99,7 @@ const checks: Readonly<Record<IdentityProviderType['settings'], readonly Identit
     needs(
       'metadataDescriptorUrl',
       'useMetadataDescriptorUrl needs a non-empty URL for metadataDescriptorUrl',
-      ({ useMetadataDescriptorUrl }) => isTrue(useMetadataDescriptorUrl),
+      ({ useMetadataDescriptorUrl }) => readFlag(useMetadataDescriptorUrl),
     ),
     url('artifactResolutionServiceUrl', 'artifactResolutionServiceUrl'),
   ],
@@ -108,8 +108,8 @@ const checks: Readonly<Record<IdentityProviderType['settings'], readonly Identit
 }
 
 function needsKeys(feature: string, name: string): IdentityProviderCheck[] {
-  const usesUrl = (config: IdentityProviderConfig) => isTrue(config.useJwksUrl)
-  const isOn = (config: IdentityProviderConfig) => isTrue(config[feature])
+  const usesUrl = (config: IdentityProviderConfig) => readFlag(config.useJwksUrl)
+  const isOn = (config: IdentityProviderConfig) => readFlag(config[feature])
   return [
     needs(
       'jwksUrl',
@@ -126,11 +126,7 @@ function needsKeys(feature: string, name: string): IdentityProviderCheck[] {
 
 /** Whether the realm accepts assertions of the other server for its users or clients. */
 function acceptsAssertions(config: IdentityProviderConfig): boolean {
-  return isTrue(config.jwtAuthorizationGrantEnabled) || isTrue(config.supportsClientAssertions)
-}
-
-function isTrue(text: string | undefined): boolean {
-  return text?.toLowerCase() === 'true'
+  return readFlag(config.jwtAuthorizationGrantEnabled) || readFlag(config.supportsClientAssertions)
 }
 
 /** Keycloak: a URL is what java.net.URL parses, which checks little more than scheme, host and port. */
