@@ -215,8 +215,9 @@ describe.skipIf(!chromiumPath)(inChromium, () => {
     }
     await call('PUT', `/admin/realms/${realm}`, { body: { attributes: { policy: '{}' } } })
     await page.unroute(/\/v1\/events/)
-    await page.getByText('Live', { exact: true }).waitFor()
-    await page.getByText(new RegExp(`3 drifted values in ${realm}`)).waitFor()
+    // A busy machine compares and reads later.
+    await page.getByText('Live', { exact: true }).waitFor({ timeout: 60_000 })
+    await page.getByText(new RegExp(`3 drifted values in ${realm}`)).waitFor({ timeout: 60_000 })
     await context.close()
   })
 
