@@ -225,9 +225,10 @@ export class RealmController {
     if (!last || !('result' in last.reconciliation)) return
     const { result } = last.reconciliation
     // A reconciliation may write them at the same time: both write the desired secrets.
-    const realm = this.#getRealm(name)
-    const current = await this.#writeSecrets(realm, result)
-    if (this.#getRealm(name) !== realm) this.#secretQueue.add(name)
+    const desired = this.#desired.realms.get(name)
+    const current = await this.#writeSecrets(this.#getRealm(name), result)
+    // Not the result of `#getRealm`: of a realm that nothing declares it is a new object each time.
+    if (this.#desired.realms.get(name) !== desired) this.#secretQueue.add(name)
     if (!isDeepStrictEqual(current, result)) this.#statusController.replaceResult(last, current)
   }
 }
