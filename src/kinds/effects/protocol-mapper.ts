@@ -4,26 +4,31 @@ import { NO_DOCKER, NO_SAML } from './reasons.ts'
 
 const settings = (...names: readonly string[]): string[] => names.map((name) => `config.${name}`)
 
+/** Settings of mappers that are flags. */
+export const mapperFlags: readonly string[] = [
+  'access.token.claim',
+  'access.tokenResponse.claim',
+  'addOrganizationAttributes',
+  'addOrganizationDomain',
+  'addOrganizationId',
+  'aggregate.attrs',
+  'full.path',
+  'id.token.claim',
+  'introspection.token.claim',
+  'lightweight.claim',
+  'multivalued',
+]
+
 /** The effects of the fields of protocol mappers. */
 export const protocolMapperEffects: KindEffects = combineEffects(
   apiData('test/admin/protocol-mappers.test.ts', ['config.*', 'name', 'protocol']),
   enforced('test/conformance/token-content.test.ts', [
     ...settings(
-      'access.token.claim',
-      'access.tokenResponse.claim',
-      'addOrganizationAttributes',
-      'addOrganizationDomain',
-      'addOrganizationId',
-      'aggregate.attrs',
+      ...mapperFlags,
       'claim.value',
-      'full.path',
-      'id.token.claim',
       'included.client.audience',
       'included.custom.audience',
-      'introspection.token.claim',
       'jsonType.label',
-      'lightweight.claim',
-      'multivalued',
       'new.role.name',
       'pairwiseSubAlgorithmSalt',
       'role',

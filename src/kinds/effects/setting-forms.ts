@@ -1,11 +1,12 @@
 // The forms in which settings take effect whose values are texts. Keycloak accepts any text, and ignores it or fails later.
 import { CONTENT_ENCRYPTION_ALGORITHMS, KEY_ENCRYPTION_ALGORITHMS } from '../encryption-algorithms.ts'
-import { isObject, type Json } from '../json.ts'
 import { SIGNING_ALGORITHMS } from '../key-providers.ts'
 import type { KindName } from '../kind-name.ts'
+import { areLevels, isLifespan } from '../setting-texts.ts'
 import type { UnenforcedEffect } from './field-effect.ts'
+import { mapperFlags } from './protocol-mapper.ts'
 
-/** The form of a setting, and the effect of a text in another form, with the reason. */
+/** The texts that a setting accepts, and the effect of any other text, with the reason. */
 export interface SettingForm extends Pick<UnenforcedEffect, 'effect' | 'reason'> {
   readonly accepts: (text: string) => boolean
 }
@@ -20,7 +21,7 @@ const isOneOf = (values: readonly string[]) => (text: string) => values.includes
 const toList = (values: readonly string[]) => new Intl.ListFormat('en', { type: 'disjunction' }).format(values)
 
 const flag = storedUnless((text) => /^(?:true|false)$/i.test(text), 'the flag must be true or false')
-/** A flag that Keycloak compares as it is written. */
+/** A flag that is true only as `true` in lower case. Keycloak: so are those of mappers and mail servers. */
 const exactFlag = storedUnless((text) => /^(?:true|false)$/.test(text), 'the flag must be true or false, in lower case')
 const number = storedUnless((text) => /^-?\d+$/.test(text), 'it must be a whole number')
 const mailLogin = storedUnless(isOneOf(['basic', 'token']), 'it must be basic or token')
@@ -30,11 +31,11 @@ const address = storedUnless(
   'it must be an address that begins with https:// or http://',
 )
 const levels = storedUnless(
-  (text) => areLevels(text),
+  areLevels,
   'it must be a JSON object with the level of each authentication context class, such as {"gold": 2}',
 )
 const lifespan = refusedUnless(
-  (text) => isLifespan(text),
+  isLifespan,
   'it must be a whole number of seconds: tokens with another lifespan are refused',
 )
 const pkceMethod = refusedUnless(
@@ -111,8 +112,8 @@ export const settingForms: Readonly<Partial<Record<KindName, Readonly<Record<str
       'authorization.signed.response.alg',
       'id.token.signed.response.alg',
       'token.endpoint.auth.signing.alg',
-      'user.info.response.signature.alg',
     ]),
+    ...forAll(algorithm([...SIGNING_ALGORITHMS, 'none']), ['user.info.response.signature.alg']),
     ...forAll(algorithm([...SIGNING_ALGORITHMS, 'none', 'any']), ['request.object.signature.alg']),
     ...forAll(keyEncryption, [
       'authorization.encrypted.response.alg',
@@ -128,24 +129,7 @@ export const settingForms: Readonly<Partial<Record<KindName, Readonly<Record<str
     ...forAll(algorithm([...CONTENT_ENCRYPTION_ALGORITHMS, 'any']), ['request.object.encryption.enc']),
   },
   clientScope: { ...consentScreen, ...forAll(flag, ['include.in.token.scope', 'include.in.openid.provider.metadata']) },
-  protocolMapper: forAll(
-    exactFlag,
-    [
-      'access.token.claim',
-      'access.tokenResponse.claim',
-      'addOrganizationAttributes',
-      'addOrganizationDomain',
-      'addOrganizationId',
-      'aggregate.attrs',
-      'full.path',
-      'id.token.claim',
-      'introspection.token.claim',
-      'lightweight.claim',
-      'multivalued',
-      'userinfo.token.claim',
-    ],
-    'config.',
-  ),
+  protocolMapper: forAll(exactFlag, [...mapperFlags, 'userinfo.token.claim'], 'config.'),
   requiredAction: forAll(number, ['emailResendCooldownSeconds', 'max_auth_age'], 'config.'),
   authorizationPolicy: {
     ...forAll(time, ['nbf', 'noa'], 'config.'),
@@ -156,19 +140,3 @@ export const settingForms: Readonly<Partial<Record<KindName, Readonly<Record<str
     ),
   },
 }
-
-/** Whether a text is a JSON object with numbers by name, such as levels of authentication. */
-export function areLevels(text: string): boolean {
-  try {
-    const levels: Json = JSON.parse(text)
-    return (
-      isObject(levels) &&
-      Object.values(levels).every((level) => level === null || /^-?\d+(\.\d+)?$/.test(String(level)))
-    )
-  } catch {
-    return false
-  }
-}
-
-/** Whether a text is the lifespan of a token: a whole number of seconds; -1 is that of the session. */
-export const isLifespan = (text: string): boolean => /^-?\d+$/.test(text)

@@ -1,8 +1,8 @@
 // Token responses. No token outlives its session.
 
 import { createHash, randomUUID } from 'node:crypto'
-import { isLifespan } from '../../kinds/effects/setting-forms.ts'
 import { readFlag } from '../../kinds/json.ts'
+import { isLifespan } from '../../kinds/setting-texts.ts'
 import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import type { ClientSession, UserSession } from '../../service/context/store-types.ts'

@@ -12,7 +12,7 @@ export const applications: FormatConverter = {
   write: (realm) => realm,
 }
 
-/** A list of clients in this format. */
+/** A field of a realm that lists clients in the format of the first versions. */
 interface LegacyList {
   readonly field: string
   /** The settings of each client, which it cannot declare. */

@@ -1,7 +1,8 @@
 // Checks of a client's ID, protocol, URLs and timeouts. Keycloak: the messages are its own.
-import { areLevels } from '../../kinds/effects/setting-forms.ts'
+
 import { type Json, type Representation, readObject, readTexts } from '../../kinds/json.ts'
 import { isLoginProtocol, OIDC } from '../../kinds/login-protocols.ts'
+import { areLevels } from '../../kinds/setting-texts.ts'
 import { isJavaUri } from '../../lib/keycloak/java-uri.ts'
 import type { Context } from '../context/context.ts'
 import type { ObjectProblem } from '../context/errors.ts'

@@ -79,7 +79,7 @@ const notes = z.object({
   resetTokenId: text,
   /** The email address that the verification email was sent to. */
   verificationSentTo: text,
-  /** The time when it was sent, in seconds since 1970. */
+  /** The time when the verification email was sent, in seconds since 1970. */
   verificationSentAt: z.number().exactOptional(),
   /** The encrypted secret of an authenticator app that is being set up. */
   sealedOtpSecret: text,

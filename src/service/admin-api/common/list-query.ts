@@ -17,7 +17,7 @@ export function parsePage({ first, max }: Query, defaultMax?: number): ListPage 
   }
 }
 
-/** A part of the time. */
+/** A period of time. Without `from` or `until`, it has no beginning or no end. */
 export interface Period {
   readonly from?: Date
   /** Exclusive. */

@@ -51,7 +51,7 @@ function toNamePattern(word: string): string {
   return quoted === undefined ? toPrefixPattern(word) : toExactPattern(quoted)
 }
 
-/** Keycloak: an attribute query may have states, too. Any text but `true` is false there. */
+/** Returns the filters by state. Keycloak: `q` may have them, too, and any text but `true` is false there. */
 function parseStates(query: Query): Pick<UserSearch, (typeof STATES)[number]> {
   return Object.fromEntries(
     STATES.flatMap((state) => {
