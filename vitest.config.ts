@@ -9,7 +9,7 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, ...listExcludedTests(REGENT_TESTS, REGENT_TEST_ENGINE || undefined)],
     // Commands in the processes of tests have no contexts of the developer.
     env: { REGENT_CONFIG_DIR: 'node_modules/.cache/no-contexts' },
-    setupFiles: ['test/support/check-statements.ts'],
+    setupFiles: ['test/support/check-statements.ts', 'test/support/property-options.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     // Isolation costs more than a test file, and a database of its own for each file much more: workers keep theirs.
     pool: 'threads',

@@ -7,6 +7,7 @@ import { SYSTEM } from '../../src/service/context/service.ts'
 import { hasKubernetes, onKubernetes } from '../support/kubernetes.ts'
 import { getLiveObject } from '../support/live-objects.ts'
 import { logInWithPassword } from '../support/password-login.ts'
+import { testServer } from '../support/server.ts'
 import { newName } from '../support/service.ts'
 import { ANN } from '../support/sources.ts'
 import {
@@ -169,6 +170,31 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.delete(secret('for-shop'))
     const expected = await getClientSecret(realm, 'shop')
     await waitUntil(async () => (await readTexts(space, 'for-shop'))['client-secret'] === expected)
+  })
+
+  test('the secrets of a realm that no resource declares any more are written once after a change', async () => {
+    const space = await createNamespace(setup.kubernetes)
+    const realm = newName()
+    const acme = resource('Realm', 'acme', { realm })
+    for (const item of [acme, shop({ writeSecretTo: { name: 'for-shop' } })]) await space.apply(item)
+    await space.waitForReady(shop({}), 'True')
+    // A realm with users remains, and belongs to its source, until its deletion is approved.
+    const { create } = await testServer()
+    await create(`/admin/realms/${realm}/users`, { username: 'ann', enabled: true })
+    await space.delete(acme)
+    await space.waitForDeletion(acme)
+    let runs = 0
+    const unsubscribe = setup.service.measurements.subscribe(({ quantity, labels }) => {
+      if (quantity === 'reconciliation' && labels.controller === 'client-secrets') runs++
+    })
+    await rotate(realm, 'shop')
+    await vi.waitUntil(() => runs > 0, { timeout: 30_000 })
+    // Another realm takes many times as long as a second run would.
+    const other = resource('Realm', 'other', { realm: newName() })
+    await space.apply(other)
+    await space.waitForReady(other, 'True')
+    unsubscribe()
+    expect(runs).toBe(1)
   })
 
   test('writeSecretTo of a RealmUser writes a generated password, and a new one after the Secret was deleted', async () => {

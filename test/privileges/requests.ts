@@ -247,10 +247,11 @@ export const requests: Readonly<Record<OperationName, (input: RequestInput) => A
     'clients',
     { clientId: `${CREATED}${newName}`, secret: `${CREATED}${newName}`, directAccessGrantsEnabled: true },
   ],
-  'let a policy about administrators name a user': ({ realm, target }) => [
+  // The description changes the policy also if it names the user already: a request without changes is allowed.
+  'let a policy about administrators name a user': ({ realm, target, unusedName }) => [
     'PUT',
     `${realm.policies}/policy/user/${realm.getId('policy', POLICY)}`,
-    { name: POLICY, users: [realm.getId('user', target.user)] },
+    { name: POLICY, description: unusedName, users: [realm.getId('user', target.user)] },
   ],
   'import a missing admin role': ({ target: { missingRole } }) => [
     'POST',

@@ -1,4 +1,8 @@
-// The effort that property tests make: a sample by default, everything in a full run.
+// The options of property tests: their effort, which is a sample by default and everything in a full run, and their reports.
+import { configureGlobal } from 'fast-check'
+
+// Reports of failures contain the error itself, since the summary of a run does not print its cause.
+configureGlobal({ includeErrorInReport: true })
 
 /** Whether all cases run, as in `.ci/run`. Otherwise a fixed sample of them runs. */
 export const isFullRun = process.env.REGENT_TESTS === 'all'
