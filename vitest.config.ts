@@ -16,6 +16,8 @@ export default defineConfig({
     isolate: false,
     maxWorkers: 2,
     // A busy machine must not fail a test: speed is the benchmark's matter.
+    // Failures show what the compared values contain.
+    chaiConfig: { truncateThreshold: 2_000 },
     testTimeout: 180_000,
     hookTimeout: 180_000,
   },

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { type ClusterClient, connectToCluster } from '../../src/operator/cluster/cluster-client.ts'
 import type { Service } from '../../src/service/context/service.ts'
 import { renderChart, requiredValues } from '../support/chart.ts'
+import { waitForPermissions } from '../support/cluster-permissions.ts'
 import { hasHelm, withHelm } from '../support/helm.ts'
 import { installKeycloakImports } from '../support/keycloak-imports.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
@@ -37,8 +38,10 @@ describe.skipIf(!hasKubernetes || !hasHelm)(hasHelm ? onKubernetes : withHelm, (
   const connectRelease = async (release: TestNamespace, values: readonly string[]): Promise<ClusterClient> => {
     const { namespace } = release
     const templates = ['service-account', 'roles']
-    for (const rendered of renderChart([...requiredValues, ...values], { namespace, templates }))
+    const resources = renderChart([...requiredValues, ...values], { namespace, templates })
+    for (const rendered of resources)
       expect(await kubernetes.apply(rendered)).toMatchObject({ status: expect.toBeOneOf([200, 201]) })
+    await waitForPermissions(kubernetes, resources)
     const path = `/api/v1/namespaces/${namespace}/serviceaccounts/regent/token`
     const { token } = (await kubernetes.request('POST', path, { spec: { expirationSeconds: 3600 } })).body.status
     const config = JSON.parse(await readFile(inject('operatorConfig')!, 'utf8'))

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { renderChart, requiredValues } from './chart.ts'
+import { waitForPermissions } from './cluster-permissions.ts'
 import { connect, type Resource } from './kubernetes.ts'
 
 /** The service account of a release of the chart. */
@@ -36,12 +37,7 @@ export async function createOperatorAccount(): Promise<OperatorAccount> {
   // Longer than the longest test run.
   const lasting = { expirationSeconds: 12 * 60 * 60 }
   const { token } = (await request('POST', `${account}/token`, { spec: lasting })).body.status
-  const may = async () => {
-    const resourceAttributes = { verb: 'list', resource: 'secrets' }
-    const review = { spec: { user: `system:serviceaccount:${name}:${name}`, resourceAttributes } }
-    return (await request('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', review)).body.status.allowed
-  }
-  while (!(await may())) await new Promise((resolve) => setTimeout(resolve, 20))
+  await waitForPermissions({ request }, [...resources, ...leases])
 
   const folder = await mkdtemp(join(tmpdir(), 'regent-account-'))
   const file = join(folder, 'config.json')
