@@ -1,14 +1,22 @@
-// Compares `regent apply` with keycloak-config-cli: both import the same realms, the latter into the reference server.
+// Measures imports of the same realms: by keycloak-config-cli into the reference server and into Regent, and by `regent apply`.
 import { execFile } from 'node:child_process'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
-import { createRealmDocument } from './generated-realms.ts'
+import { createRealmDocument, type RealmSize } from './generated-realms.ts'
 import { type HttpCountingProxy, type HttpTraffic, startHttpCountingProxy } from './http-counting-proxy.ts'
-import { REGENT_COMMAND, startServer } from './server-process.ts'
+import { quantile } from './measure.ts'
+import { REGENT_COMMAND, type ServerProcess, startServer } from './server-process.ts'
 
-const SIZES = [100, 1_000]
+/** The sizes of the realms, and how often each is measured. */
+const SIZES: readonly { readonly size: RealmSize; readonly rounds: number }[] = [
+  { size: { clientCount: 50, userCount: 51 }, rounds: 5 },
+  { size: { clientCount: 1_000 }, rounds: 1 },
+]
+/** Imports of the first size by each tool before the measured ones. */
+const WARM_UP_IMPORTS = 5
 /** The user name and the password of the administrator of both servers. */
 const ADMIN = 'admin'
 
@@ -28,10 +36,14 @@ export interface ConfigCliOptions {
   readonly jar: string
   /** The path of the Java command. */
   readonly java: string
+  /** The URL of an empty PostgreSQL database for Regent. Default: its embedded store. */
+  readonly database?: string | undefined
 }
 
 /** A tool, and the proxy through which it reaches its server. */
 interface ImportTool {
+  /** Whether it takes the arguments of the steps. */
+  readonly takesSteps: boolean
   readonly proxy: HttpCountingProxy
   apply(file: string, args: readonly string[]): Promise<void>
 }
@@ -41,57 +53,105 @@ interface ToolRun extends HttpTraffic {
   readonly commandSeconds: number
 }
 
-/** Runs each step once with realms of each size and prints a line for each. Deletes the realms of the reference server. */
-export async function compareWithConfigCli({ reference, jar, java }: ConfigCliOptions): Promise<void> {
+/** Prints a line per size and step, with the median of each tool. */
+export async function compareWithConfigCli({ reference, jar, java, database }: ConfigCliOptions): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'regent-bench-'))
-  const server = await startServer({ folder, flags: ['--source='] })
-  const [configCli, regentApply] = [
+  const server = await startRegent(folder, database)
+  const servers = [reference, server.url, server.url]
+  const tools = [
     await startConfigCli(reference, jar, java),
+    await startConfigCli(server.url, jar, java),
     await startRegentApply(server.url, folder),
   ]
-  console.log(`${' '.repeat(34)}keycloak-config-cli        regent apply`)
-  console.log(
-    formatLine('realm', 'clients', 'requests', 'seconds', 'in HTTP', 'requests', 'seconds', 'in HTTP', 'ratio'),
-  )
+  const imports = { servers, folder, tools, steps: STEPS }
   try {
-    for (const size of SIZES) {
-      const realm = `bench-${process.pid}-${size}`
-      const file = join(folder, `${realm}.json`)
-      try {
-        for (const [name, note, args] of STEPS) {
-          await writeFile(file, JSON.stringify(createRealmDocument(realm, { clientCount: size, note }), null, 2))
-          const runs = [await runTool(configCli, file, args), await runTool(regentApply, file, [])] as const
-          const ratio = (runs[0].commandSeconds / runs[1].commandSeconds).toFixed(1)
-          console.log(formatLine(name, size.toLocaleString('en'), ...runs.flatMap(formatCells), ratio))
-        }
-      } finally {
-        await deleteRealm(reference, realm)
+    for (let number = 0; number < WARM_UP_IMPORTS; number++)
+      await importRealm({ ...imports, steps: STEPS.slice(0, 1) }, SIZES[0]!.size)
+    const columns = ['requests', 'seconds', 'in HTTP']
+    console.log(`${' '.repeat(37)}keycloak-config-cli    keycloak-config-cli, Regent   regent apply`)
+    console.log(formatLine('realm', 'clients', ...columns, ...columns, ...columns))
+    for (const { size, rounds } of SIZES) {
+      const measured: ToolRun[][][] = []
+      for (let round = 0; round < rounds; round++) measured.push(await importRealm(imports, size))
+      for (const [step, [name]] of STEPS.entries()) {
+        const runs = tools.map((_, tool) => getMedian(measured.map((steps) => steps[step]![tool]!)))
+        console.log(formatLine(name, size.clientCount.toLocaleString('en'), ...runs.flatMap(formatCells)))
       }
     }
   } finally {
-    for (const { proxy } of [configCli, regentApply]) proxy.close()
+    for (const { proxy } of tools) proxy.close()
     await server.stop()
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** What imports of a realm need. */
+interface Imports {
+  /** The servers into which the tools import, by tool. */
+  readonly servers: readonly string[]
+  readonly folder: string
+  readonly tools: readonly ImportTool[]
+  readonly steps: typeof STEPS
+}
+
+/** Imports a realm of its own by each tool, step by step, and deletes the realms. Returns the runs by step and tool. */
+async function importRealm({ servers, folder, tools, steps }: Imports, size: RealmSize): Promise<ToolRun[][]> {
+  const realms = tools.map(() => `bench-${randomUUID()}`)
+  const measured: ToolRun[][] = []
+  try {
+    for (const [, note, args] of steps) {
+      const runs: ToolRun[] = []
+      for (const [at, tool] of tools.entries()) {
+        const realm = realms[at]!
+        const file = join(folder, `${realm}.json`)
+        await writeFile(file, JSON.stringify(createRealmDocument(realm, { ...size, note }), null, 2))
+        runs.push(await runTool(tool, file, tool.takesSteps ? args : []))
+      }
+      measured.push(runs)
+    }
+  } finally {
+    for (const [at, server] of servers.entries()) await deleteRealm(server, realms[at]!)
+  }
+  return measured
+}
+
+async function startRegent(folder: string, database: string | undefined): Promise<ServerProcess> {
+  if (database === undefined) return startServer({ folder, flags: ['--source='] })
+  const keyFile = join(folder, 'key')
+  await writeFile(keyFile, randomBytes(32).toString('base64'), { mode: 0o600 })
+  return startServer({
+    folder,
+    flags: ['--source=', '--database', database, '--key-file', keyFile],
+    env: { REGENT_ADMIN_USER: ADMIN, REGENT_ADMIN_PASSWORD: ADMIN },
+  })
 }
 
 async function startConfigCli(server: string, jar: string, java: string): Promise<ImportTool> {
   const proxy = await startHttpCountingProxy(server)
   const login = [`--keycloak.user=${ADMIN}`, `--keycloak.password=${ADMIN}`]
   const flags = ['-jar', jar, `--keycloak.url=${proxy.url}`, ...login, '--keycloak.read-timeout=600s']
-  return { proxy, apply: (file, args) => execute(java, [...flags, `--import.files.locations=${file}`, ...args]) }
+  return {
+    takesSteps: true,
+    proxy,
+    apply: (file, args) => execute(java, [...flags, `--import.files.locations=${file}`, ...args]),
+  }
 }
 
 async function startRegentApply(server: string, folder: string): Promise<ImportTool> {
   const proxy = await startHttpCountingProxy(server)
   const flags = ['--server', proxy.url, '--user', ADMIN, '--password', ADMIN]
-  return { proxy, apply: (file) => execute(process.execPath, [REGENT_COMMAND, 'apply', file, ...flags], folder) }
+  return {
+    takesSteps: false,
+    proxy,
+    apply: (file) =>
+      execute(process.execPath, [REGENT_COMMAND, 'apply', file, '--name', basename(file), ...flags], folder),
+  }
 }
 
 /** Runs a command. Throws the first line of its output that contains "error", if the command fails. */
 async function execute(command: string, args: readonly string[], cwd?: string): Promise<void> {
   await promisify(execFile)(command, args, { cwd, maxBuffer: Infinity }).catch(({ stdout, stderr }) => {
-    throw new Error(/.*error.*/i.exec(`${stderr}${stdout}`)?.[0] ?? `${command} failed`)
+    throw new Error(/.*error.*/i.exec(`${stderr}${stdout}`)?.[0] ?? `${command} failed: ${stderr}${stdout}`)
   })
 }
 
@@ -99,6 +159,21 @@ async function runTool({ proxy, apply }: ImportTool, file: string, args: readonl
   const start = performance.now()
   await apply(file, args)
   return { commandSeconds: (performance.now() - start) / 1_000, ...proxy.takeTraffic() }
+}
+
+/** Returns the medians of the times of several runs with the same requests. */
+function getMedian(runs: readonly ToolRun[]): ToolRun {
+  return {
+    requests: runs[0]!.requests,
+    commandSeconds: quantile(
+      runs.map(({ commandSeconds }) => commandSeconds),
+      0.5,
+    ),
+    seconds: quantile(
+      runs.map(({ seconds }) => seconds),
+      0.5,
+    ),
+  }
 }
 
 function formatCells({ requests, commandSeconds, seconds }: ToolRun): string[] {

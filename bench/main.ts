@@ -159,6 +159,7 @@ const postgres =
     : undefined
 try {
   if (options.pushes) process.exitCode = (await measurePushes(Number(options.pushes))) ? 0 : 1
+  else if (reference && jar) await compareWithConfigCli({ reference, jar, java, database })
   else if (reference !== undefined && database)
     await compareServers({
       reference,
@@ -168,7 +169,6 @@ try {
       ...(options.rounds && { rounds: Number(options.rounds) }),
       ...(options.workers && { workers: Number(options.workers) }),
     })
-  else if (reference && jar) await compareWithConfigCli({ reference, jar, java })
   else if (options['wrong-resources'])
     process.exitCode = (await measureWrongResources(Number(options['wrong-resources']))) ? 0 : 1
   else if (options.kubernetes)

@@ -1,11 +1,11 @@
 // Git sources: addresses and names, reading, and connections.
 import { once } from 'node:events'
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createOutbound } from '../../src/lib/http/outbound.ts'
 import {
   type GitAddress,
@@ -46,6 +46,58 @@ test.skipIf(!hasGit)(
     }
   },
 )
+
+test.skipIf(!hasGit)('a commit is read as it was committed, whatever was read before', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'regent-test-git-'))
+  const repository = await createRepository(folder)
+  const open = () => openGitSource(parseGitAddress(repository.url)!, { name: 'realms', env, isAllowed })
+  const source = await open()
+  const steps: readonly (readonly [removed: string, files: Record<string, string>])[] = [
+    ['none', { 'a.yaml': 'realm: a\n', 'b/c.yaml': 'realm: c\n', 'd.yaml': 'realm: d\r\n' }],
+    ['b', { 'a.yaml': 'realm: e\n' }],
+    // A file becomes a folder, and a folder becomes a file.
+    ['a.yaml', { 'a.yaml/f.yaml': 'realm: f\n', b: '' }],
+    ['none', { '.gitattributes': '*.yaml text eol=crlf\n' }],
+    ['none', { '.gitattributes': '*.yaml ident\n', 'g.yaml': 'realm: $Id$\n' }],
+  ]
+  try {
+    for (const [removed, files] of steps) {
+      await rm(join(folder, 'copy', removed), { recursive: true, force: true })
+      await repository.push(files)
+      const other = await open()
+      const read = async (from: typeof source) => (await from.read()).files.map(({ file, text }) => [file, text])
+      const expected = await read(other)
+      await other.close()
+      expect(await read(source)).toEqual(expected)
+    }
+    expect((await source.read()).files.map(({ text }) => text)).toEqual(['realm: f\n', 'realm: d\r\n', 'realm: $Id$\n'])
+  } finally {
+    await source.close()
+    await rm(folder, { recursive: true })
+  }
+})
+
+test.skipIf(!hasGit)('a commit is read again after its checkout was interrupted', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'regent-test-git-'))
+  const repository = await createRepository(folder)
+  await repository.push({ 'a.yaml': 'realm: a\n' })
+  const clones = join(folder, 'clones')
+  await mkdir(clones)
+  vi.stubEnv('TMPDIR', clones)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const source = await openGitSource(parseGitAddress(repository.url)!, { name: 'realms', env, isAllowed })
+  try {
+    await source.read()
+    await repository.push({ 'a.yaml': 'realm: b\n' })
+    const [clone = ''] = await readdir(clones)
+    await writeFile(join(clones, clone, 'index.lock'), '')
+    await expect(source.read()).rejects.toThrow('index.lock')
+    expect((await source.read()).documents.map(({ header }) => header.realm)).toEqual(['b'])
+  } finally {
+    await source.close()
+    await rm(folder, { recursive: true })
+  }
+})
 
 test.skipIf(!hasGit)(
   'a tag and a full commit hash are read like a branch; an unknown name or path is an error',

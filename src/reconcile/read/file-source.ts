@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, relative, resolve, sep } from 'node:path'
+import { limitConcurrency } from '../../lib/timing/limit-concurrency.ts'
 import type { FindAgeKeys } from '../../realm-file/age-keys.ts'
 import { decryptDocuments } from '../../realm-file/decrypt-documents.ts'
 import type { UnknownFieldPolicy } from '../../realm-file/parse-realm.ts'
@@ -44,6 +45,8 @@ export interface FileSourceOptions {
 /** Whether the file or folder of that name is ignored. */
 export const isHidden = (name: string): boolean => name.startsWith('.')
 
+/** The number of files that are read at the same time. */
+const OPEN_FILES = 16
 const EXTENSIONS = ['.yaml', '.yml', '.json']
 
 /** Whether the file of that name contains documents. */
@@ -69,6 +72,7 @@ export async function readFileSource(
   const problems: DocumentProblem[] = []
   const parsedDocuments: Document[] = []
   const texts: SerializedSource['files'][number][] = []
+  const variables = createVariables(options)
   for (const { file, path, bytes, overlay } of await readInputs(inputs, options)) {
     const text = bytes.toString('utf8')
     if (!isUtf8(bytes)) problems.push(createEncodingProblem(file, text))
@@ -78,7 +82,7 @@ export async function readFileSource(
     const decrypt = await toResult(decryptDocuments({ file, text, documents: parsed }, findAgeKeys))
     const documents = collectProblems(problems, decrypt)
       .flat()
-      .flatMap((document) => collectProblems(problems, () => substituteVariables(document, variablesOf(options, path))))
+      .flatMap((document) => collectProblems(problems, () => substituteVariables(document, variables(path))))
     parsedDocuments.push(...documents)
     texts.push({ file, text, values: listVariableValues(documents), ...(overlay !== undefined && { overlay }) })
   }
@@ -120,10 +124,12 @@ async function readInputs(
   { root, scope, environment }: Pick<FileSourceOptions, 'root' | 'scope' | 'environment'>,
 ) {
   const texts: (InputText & { readonly path: string; readonly overlay?: number })[] = []
-  const readText = async (path: string) => ({ file: toDisplayPath(path, root), path, bytes: await readFile(path) })
+  const atMost = limitConcurrency(OPEN_FILES)
+  const readText = (path: string) =>
+    atMost(async () => ({ file: toDisplayPath(path, root), path, bytes: await readFile(path) }))
   for (const input of inputs) {
     if (typeof input === 'object') texts.push({ ...input, path: resolve('stdin') })
-    else for (const path of await listFiles(input, environment)) texts.push(await readText(path))
+    else texts.push(...(await Promise.all((await listFiles(input, environment)).map(readText))))
   }
   const { overlays = [] } = environment ?? {}
   // They may change what the other files declare.
@@ -210,24 +216,30 @@ async function listFilesIn(
 }
 
 /**
- * Returns the variables of documents in the file. Paths of `$(file:…)` are relative to the file's folder. As with dotenv, a variable of
- * the process takes precedence over that of the environment, which needs no permission, since the source itself declares it.
+ * Returns a function that returns the variables of documents in a file. Paths of `$(file:…)` are relative to the file's folder. As with
+ * dotenv, a variable of the process takes precedence over that of the environment, which needs no permission, since the source itself
+ * declares it.
  */
-function variablesOf(
-  { env, isAllowed, environment, replacesPlaceholders }: FileSourceOptions,
-  file: string,
-): VariableOptions {
-  const toPath = (name: string) => resolve(file, '..', name)
+function createVariables({
+  env,
+  isAllowed,
+  environment,
+  replacesPlaceholders,
+}: FileSourceOptions): (file: string) => VariableOptions {
   const isOfProcess = (name: string) => env[name] !== undefined && isAllowed('env', name)
   const variables = Object.fromEntries(
     Object.entries(environment?.variables ?? {}).filter(([name]) => !isOfProcess(name)),
   )
-  return {
-    env: { ...env, ...variables },
-    replacesPlaceholders,
-    readFile: (name: string) => readFileSync(toPath(name), 'utf8'),
-    isAllowed: (kind: 'env' | 'file', name: string) =>
-      kind === 'file' ? isAllowed(kind, toPath(name)) : Object.hasOwn(variables, name) || isAllowed(kind, name),
+  const merged = { ...env, ...variables }
+  return (file) => {
+    const toPath = (name: string) => resolve(file, '..', name)
+    return {
+      env: merged,
+      replacesPlaceholders,
+      readFile: (name: string) => readFileSync(toPath(name), 'utf8'),
+      isAllowed: (kind: 'env' | 'file', name: string) =>
+        kind === 'file' ? isAllowed(kind, toPath(name)) : Object.hasOwn(variables, name) || isAllowed(kind, name),
+    }
   }
 }
 

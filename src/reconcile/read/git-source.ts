@@ -1,5 +1,5 @@
 // Reads the documents of a source from a branch, tag or commit of a git repository.
-import { mkdir, mkdtemp, realpath, rm, stat } from 'node:fs/promises'
+import { mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Outbound } from '../../lib/http/outbound.ts'
 import { limitConcurrency } from '../../lib/timing/limit-concurrency.ts'
@@ -40,6 +40,8 @@ export interface GitSourceOptions
 const FETCHED = 'refs/source'
 /** The number of commits that are fetched to find the authors of changes. */
 const AUTHORS_DEPTH = 100
+/** The folder of the repository in that of the clone. */
+const REPOSITORY = 'repository'
 const FETCH_OPTIONS = ['--quiet', '--no-tags', '--force', '--no-recurse-submodules', '--no-write-fetch-head']
 
 /** Creates an empty clone of the repository, without connecting to its server. Throws SourceError where git is not installed. */
@@ -50,9 +52,10 @@ export async function openGitSource(address: GitAddress, options: GitSourceOptio
     const keyFiles = keys && (await writeKeyFiles(clone.folder, keys))
     const signersFile = keyFiles?.signers ?? options.signersFile
     const authoritiesFile = await writeAuthorities(clone.folder, authorities)
-    const git = createGit(join(clone.folder, 'repository'), address, { signal, timeout, keyFiles, authoritiesFile })
+    const git = createGit(join(clone.folder, REPOSITORY), address, { signal, timeout, keyFiles, authoritiesFile })
     const source = new ClonedGitSource(clone, { ...options, address, git, signersFile })
     await git(['init', '--quiet', '--bare', '--template='], source.toError)
+    await writeAttributes(join(clone.folder, REPOSITORY))
     return source
   } catch (error) {
     await clone.remove()
@@ -60,12 +63,18 @@ export async function openGitSource(address: GitAddress, options: GitSourceOptio
   }
 }
 
+/** Attributes of the commit itself must not change files that the next commit has unchanged. */
+async function writeAttributes(repository: string): Promise<void> {
+  await mkdir(join(repository, 'info'))
+  await writeFile(join(repository, 'info', 'attributes'), '* -text -eol -ident -working-tree-encoding\n')
+}
+
 interface ClonedSourceOptions extends GitSourceOptions {
   readonly address: GitAddress
   readonly git: RunGit
 }
 
-/** A git source with a clone of its repository, which keeps the last commit, so that fetches and parsing are incremental. */
+/** A git source with a clone of its repository, which keeps the last commit and its files, so that fetches, checkouts and parsing are incremental. */
 export class ClonedGitSource {
   /** The address, without credentials. */
   readonly address: string
@@ -75,7 +84,7 @@ export class ClonedGitSource {
   /** Runs git commands that connect to the repository's server. */
   readonly #remoteGit: RunGit
   readonly #parse = createCachingParser()
-  // Two fetches at a time would lock each other out of the repository.
+  // Two fetches at a time would lock each other out of the repository, and two checkouts would mix their files.
   readonly #oneAtATime = limitConcurrency(1)
   #attemptedRevision: string | undefined
   /** The commit that was fetched and not read yet. */
@@ -111,7 +120,7 @@ export class ClonedGitSource {
     this.#unreadRevision = undefined
     const { signersFile } = this.#options
     if (signersFile) await this.#verifySignature(commit, signersFile)
-    return this.#readCommit(commit)
+    return this.#oneAtATime(() => this.#readCommit(commit))
   }
 
   /** Removes the clone. */
@@ -190,43 +199,51 @@ export class ClonedGitSource {
     })
   }
 
+  /** Checks out a commit, and returns the folder with its files. Only files that differ from those of the last commit are written. */
+  async #checkOut(commit: string): Promise<string> {
+    const folder = await realpath(this.#clone.folder)
+    const [root, index] = [join(folder, 'files'), join(folder, 'index')]
+    await mkdir(root, { recursive: true })
+    const checkout = [`--work-tree=${root}`, 'checkout', '--quiet', '--force', '--detach', commit]
+    try {
+      await this.#git(checkout, this.toError, { env: { GIT_INDEX_FILE: index } })
+    } catch (error) {
+      // A checkout that was interrupted leaves some of its files, and a lock.
+      for (const path of [root, index, `${index}.lock`]) await rm(path, { recursive: true, force: true })
+      throw error
+    }
+    return root
+  }
+
   async #readCommit(commit: string): Promise<SourceContent & SerializedSource> {
     const { address, unknownFields, env, isAllowed, findAgeKeys, replacesPlaceholders } = this.#options
-    const folder = await mkdtemp(join(this.#clone.folder, 'commit-'))
-    try {
-      const root = join(await realpath(folder), 'files')
-      await mkdir(root)
-      const checkout = [`--work-tree=${root}`, 'checkout', '--quiet', '--force', '--detach', commit]
-      await this.#git(checkout, this.toError, { env: { GIT_INDEX_FILE: join(folder, 'index') } })
-      const path = join(root, address.path ?? '')
-      if (!(await stat(path).catch(() => undefined)))
-        throw this.toError(
-          `there is no file or folder ${address.path} in commit ${commit}. Correct the path of the source, or push the file.`,
-        )
-      const repository = { root, getUrl: async () => address.url }
-      const location = await locateSource(path, this.#options, repository)
-      const reading = {
-        parse: this.#parse,
-        displayName: this.address,
-        unknownFields,
-        env,
-        isAllowed,
-        findAgeKeys,
-        replacesPlaceholders,
-      }
-      const source = await readFileSource(location.path, {
-        ...reading,
-        name: requireSourceName(this.address, location, this.#options),
-        root: location.root,
-        scope: location.scope,
-        origin: location.origin,
-        environment: location.environment,
-      })
-      const commits = this.#options.readsAuthors ? await this.#listCommits(commit) : undefined
-      return { ...source, revision: commit, commits, server: location.server }
-    } finally {
-      await rm(folder, { recursive: true, force: true })
+    const root = await this.#checkOut(commit)
+    const path = join(root, address.path ?? '')
+    if (!(await stat(path).catch(() => undefined)))
+      throw this.toError(
+        `there is no file or folder ${address.path} in commit ${commit}. Correct the path of the source, or push the file.`,
+      )
+    const repository = { root, getUrl: async () => address.url }
+    const location = await locateSource(path, this.#options, repository)
+    const reading = {
+      parse: this.#parse,
+      displayName: this.address,
+      unknownFields,
+      env,
+      isAllowed,
+      findAgeKeys,
+      replacesPlaceholders,
     }
+    const source = await readFileSource(location.path, {
+      ...reading,
+      name: requireSourceName(this.address, location, this.#options),
+      root: location.root,
+      scope: location.scope,
+      origin: location.origin,
+      environment: location.environment,
+    })
+    const commits = this.#options.readsAuthors ? await this.#listCommits(commit) : undefined
+    return { ...source, revision: commit, commits, server: location.server }
   }
 }
 
