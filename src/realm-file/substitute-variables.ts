@@ -25,10 +25,13 @@ export interface SubstitutedDocument extends Document {
  * - `${NAME}` in a `KeycloakRealmImport` with a placeholder of that name: the same as `$(env:NAME)`.
  * - with `replacesPlaceholders`: `${NAME}` of an environment variable that is set, and `${NAME:default}`.
  *
- * The result is always a text. Variables in values are not replaced. Parts of the document without variables are not copied.
+ * The result is always a text. Variables in values are not replaced. Parts of the document without variables are not copied. A document that
+ * can have no variables has the same result each time, so that what is derived from it can be cached.
  * @throws DocumentError with every variable that is unknown, not set or not allowed.
  */
 export function substituteVariables(document: DecryptedDocument, options: VariableOptions): SubstitutedDocument {
+  const cached = options.replacesPlaceholders ? undefined : constantDocuments.get(document)
+  if (cached) return cached
   const substituted = new Map(document.encrypted)
   const problems: DocumentProblem[] = []
   const replacePlaceholders = createPlaceholderReplacer(
@@ -55,8 +58,13 @@ export function substituteVariables(document: DecryptedDocument, options: Variab
   const mayVary = replacePlaceholders || containsText(document.value, '$(', SCRIPT)
   const value = mayVary ? transformTextsByPath(document.value, visitText) : document.value
   if (problems.length > 0) throw new DocumentError(problems)
-  return Object.assign(markVariables(document, value, substituted.keys()), { substituted })
+  const result = Object.assign(markVariables(document, value, substituted.keys()), { substituted })
+  if (!mayVary) constantDocuments.set(document, result)
+  return result
 }
+
+/** The results for documents that can have no variables. */
+const constantDocuments = new WeakMap<Document, SubstitutedDocument>()
 
 /** Escapes a text so that it contains no variables, for rendered documents. */
 export function escapeVariables(text: string): string {

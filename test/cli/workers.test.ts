@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type CommandFolder, callAsAdmin, createCommandFolder, type RunningCommand } from '../support/cli.ts'
 
-const WORKERS = 2
+const WORKERS = 4
 const CLIENTS = 4
 
 test('several workers on the embedded store are refused', async () => {

@@ -80,13 +80,15 @@ export function readDesiredRealms(documents: readonly Document[], options: Merge
   return [...realms.values()].sort((a, b) => compareRealmNames(a.name, b.name))
 }
 
-const parsedResources = new WeakMap<Document, DeclaredRealm>()
+/** Results with at most this many objects are cached. */
+const MOST_CACHED_OBJECTS = 100
+const parsedRealms = new WeakMap<Document, DeclaredRealm>()
 
-/** Parses a document. Resources stay the same documents from run to run, so their small results are cached. */
+/** Parses a document. Unchanged documents of a git source, and resources, are the same from run to run: small results are cached. */
 function parseCached(document: Document, unknownFields: UnknownFieldPolicy = 'error'): DeclaredRealm {
-  if (!document.objectPaths || unknownFields !== 'error') return parseRealm(document, unknownFields)
-  const parsed = parsedResources.get(document) ?? parseRealm(document)
-  parsedResources.set(document, parsed)
+  if (unknownFields !== 'error') return parseRealm(document, unknownFields)
+  const parsed = parsedRealms.get(document) ?? parseRealm(document)
+  if (parsed.objects.length <= MOST_CACHED_OBJECTS) parsedRealms.set(document, parsed)
   return parsed
 }
 
