@@ -1,6 +1,6 @@
 // Searches for parts of names, of which an index finds those with three letters or digits in a row.
 import pg from 'pg'
-import { expect, inject, test } from 'vitest'
+import { expect, inject, onTestFinished, test } from 'vitest'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
@@ -43,7 +43,8 @@ test('a search finds the users one of whose names contains or begins with the te
   }
 })
 
-test.runIf(inject('databaseUrl'))('a search for three letters of a name reads few of many users', async () => {
+/** Opens a service with a realm of 5,000 users with passwords. Returns a function that searches, and returns the plan of the statement. */
+async function openLargeRealm() {
   const location = await newDatabase()
   const statements: ExecutedStatement[] = []
   const service = await openService({
@@ -53,20 +54,43 @@ test.runIf(inject('databaseUrl'))('a search for three letters of a name reads fe
   const realm = await newRealm(service)
   const client = new pg.Client(location.url)
   await client.connect()
+  onTestFinished(async () => {
+    await client.end()
+    await service.close()
+  })
   await client.query(
-    `insert into user_account (realm, id, username, version, body)
-    select r.number, n::text, 'user-' || n, 1, '{}' from realm r, generate_series(1, 5000) n where r.name = $1`,
+    `with realm as (select r.number from realm r where r.name = $1), users as (
+      insert into user_account (realm, id, username, version, body)
+      select r.number, n::text, 'user-' || n, 1, '{}' from realm r, generate_series(1, 5000) n)
+    insert into credential (realm, user_account, id, position, type, created_at, body)
+    select r.number, n::text, n::text, 0, 'password', now(), '{}' from realm r, generate_series(1, 5000) n`,
     [realm],
   )
-  await client.query('vacuum analyze user_account')
-  for (const search of [{ anyName: ['%4321%'] }, { username: '%4321%' }, { lastName: '%4321%' }]) {
+  await client.query('vacuum analyze user_account, credential')
+  // The plan that a prepared statement has after some executions, whatever its parameters are.
+  await client.query('set plan_cache_mode = force_generic_plan')
+  return async (search: Omit<UserSearch, 'visible'>): Promise<string> => {
     await service.read(SYSTEM, realm, ({ tx, realm: { number } }) =>
       searchUsers(tx, number, { search: { ...search, visible: 'all' }, page: { max: 20 } }),
     )
     const { sql, parameters } = statements.at(-1)!
-    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain ${sql}`, [...parameters])
-    expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('user_account_names')
+    await client.query(`prepare search as ${sql}`)
+    const values = parameters.map((value) => pg.escapeLiteral(String(value))).join(', ')
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute search(${values})`)
+    await client.query('deallocate search')
+    return rows.map((row) => row['QUERY PLAN']).join('\n')
   }
-  await client.end()
-  await service.close()
+}
+
+test.runIf(inject('databaseUrl'))('a search for three letters of a name reads few of many users', async () => {
+  const explain = await openLargeRealm()
+  for (const search of [{ anyName: ['%4321%'] }, { username: '%4321%' }, { lastName: '%4321%' }])
+    expect(await explain(search)).toContain('user_account_names')
+})
+
+test.runIf(inject('databaseUrl'))('a page of users reads their credentials only', async () => {
+  const explain = await openLargeRealm()
+  const plan = await explain({})
+  expect(plan).toContain('user_account_username')
+  expect(plan).not.toContain('Seq Scan')
 })

@@ -46,7 +46,10 @@ const listedUserRow = row({
 /** A user in a search result. */
 export type ListedUser = RowOf<typeof listedUserRow>
 
-/** Returns a page of the users that a search finds, by user name, or in the order of the ids of the search. Rows before the page are counted, not read. One statement. */
+/**
+ * Returns a page of the users that a search finds, by user name, or in the order of the ids of the search. Rows before the page are
+ * counted, not read. One statement. `offset 0` keeps PostgreSQL from reading the credentials of all users for those of a page.
+ */
 export async function searchUsers(
   tx: Transaction,
   realm: number,
@@ -59,7 +62,7 @@ export async function searchUsers(
   const order = search.ids ? sql`array_position(${[...search.ids]}::text[], u.id)` : sql`u.username`
   const page = sql`order by ${order} offset ${first} ${max === undefined ? sql`` : sql`limit ${max}`}`
   const columns = sql`u.id, u.username, u.email, u.body, u.service_account_client is not null as "isServiceAccount",
-    exists (select from credential c where c.realm = u.realm and c.user_account = u.id and c.type = 'otp') as totp`
+    exists (select from credential c where c.realm = u.realm and c.user_account = u.id and c.type = 'otp' offset 0) as totp`
   if (first === 0) return query(listedUserRow)`select ${columns} from user_account u where ${where} ${page}`.all(tx)
   return query(listedUserRow)`
     select ${columns} from (select u.id from user_account u where ${where} ${page}) result
