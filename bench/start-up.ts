@@ -14,7 +14,9 @@ import { REGENT_COMMAND, type ServerProcess, startServer } from './server-proces
 /** Milliseconds after which a server is at rest. */
 const REST = 10_000
 /** The number of realms of the database in which start-up is measured again. */
-const REALM_COUNT = 300
+const REALM_COUNT = 10_000
+/** The number of realms that are created with one access token, which is valid for a minute. */
+const REALMS_PER_TOKEN = 500
 /** The number of clients, or users, of the realm that the commands plan. */
 const OBJECT_COUNT = 1_000
 /** The user name and the password of the administrator. */
@@ -94,15 +96,17 @@ async function measureCommands({ url }: ServerProcess, folder: string, rounds: n
 }
 
 async function createRealms({ url }: ServerProcess): Promise<void> {
+  let token = ''
   for (let realm = 0; realm < REALM_COUNT; realm++) {
-    const headers = { authorization: `Bearer ${await logIn(url)}`, 'content-type': 'application/json' }
+    if (realm % REALMS_PER_TOKEN === 0) token = await logIn(url)
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const body = JSON.stringify({ realm: `realm-${realm}`, enabled: true })
     const { status } = await fetch(`${url}/admin/realms`, { method: 'POST', headers, body })
     if (status !== 201) throw new Error(`creating a realm returned status ${status}`)
   }
 }
 
-/** Returns an access token, which is valid for a minute. */
+/** Returns an access token. */
 async function logIn(url: string): Promise<string> {
   const body = new URLSearchParams({ grant_type: 'password', client_id: 'admin-cli', username: ADMIN, password: ADMIN })
   const response = await fetch(`${url}/realms/master/protocol/openid-connect/token`, { method: 'POST', body })
