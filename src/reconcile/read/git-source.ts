@@ -63,7 +63,7 @@ export async function openGitSource(address: GitAddress, options: GitSourceOptio
   }
 }
 
-/** Attributes of the commit itself must not change files that the next commit has unchanged. */
+/** Turns off conversions: attributes that a commit adds would apply to files that git leaves as they are. Files are read as they were committed. */
 async function writeAttributes(repository: string): Promise<void> {
   await mkdir(join(repository, 'info'))
   await writeFile(join(repository, 'info', 'attributes'), '* -text -eol -ident -working-tree-encoding\n')
