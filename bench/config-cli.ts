@@ -85,7 +85,7 @@ export async function compareWithConfigCli({ reference, jar, java, database }: C
   }
 }
 
-/** What imports of a realm need. */
+/** The tools of a comparison, their servers, and the steps that each tool runs. */
 interface Imports {
   /** The servers into which the tools import, by tool. */
   readonly servers: readonly string[]
