@@ -15,9 +15,9 @@ export default defineConfig({
     pool: 'threads',
     isolate: false,
     maxWorkers: 2,
-    // A busy machine must not fail a test: speed is the benchmark's matter.
     // Failures show what the compared values contain.
     chaiConfig: { truncateThreshold: 2_000 },
+    // A busy machine must not fail a test: speed is the benchmark's matter.
     testTimeout: 180_000,
     hookTimeout: 180_000,
   },

@@ -42,9 +42,10 @@ export interface ConfigCliOptions {
 
 /** A tool, and the proxy through which it reaches its server. */
 interface ImportTool {
-  /** Whether it takes the arguments of the steps. */
-  readonly takesSteps: boolean
+  /** The URL of its server. */
+  readonly server: string
   readonly proxy: HttpCountingProxy
+  /** Imports a file. `args`: the arguments of a step for keycloak-config-cli. */
   apply(file: string, args: readonly string[]): Promise<void>
 }
 
@@ -57,13 +58,12 @@ interface ToolRun extends HttpTraffic {
 export async function compareWithConfigCli({ reference, jar, java, database }: ConfigCliOptions): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'regent-bench-'))
   const server = await startRegent(folder, database)
-  const servers = [reference, server.url, server.url]
   const tools = [
     await startConfigCli(reference, jar, java),
     await startConfigCli(server.url, jar, java),
     await startRegentApply(server.url, folder),
   ]
-  const imports = { servers, folder, tools, steps: STEPS }
+  const imports = { folder, tools, steps: STEPS }
   try {
     for (let number = 0; number < WARM_UP_IMPORTS; number++)
       await importRealm({ ...imports, steps: STEPS.slice(0, 1) }, SIZES[0]!.size)
@@ -85,17 +85,15 @@ export async function compareWithConfigCli({ reference, jar, java, database }: C
   }
 }
 
-/** The tools of a comparison, their servers, and the steps that each tool runs. */
+/** The tools of a comparison, and the steps that each tool runs. */
 interface Imports {
-  /** The servers into which the tools import, by tool. */
-  readonly servers: readonly string[]
   readonly folder: string
   readonly tools: readonly ImportTool[]
   readonly steps: typeof STEPS
 }
 
 /** Imports a realm of its own by each tool, step by step, and deletes the realms. Returns the runs by step and tool. */
-async function importRealm({ servers, folder, tools, steps }: Imports, size: RealmSize): Promise<ToolRun[][]> {
+async function importRealm({ folder, tools, steps }: Imports, size: RealmSize): Promise<ToolRun[][]> {
   const realms = tools.map(() => `bench-${randomUUID()}`)
   const measured: ToolRun[][] = []
   try {
@@ -105,12 +103,12 @@ async function importRealm({ servers, folder, tools, steps }: Imports, size: Rea
         const realm = realms[at]!
         const file = join(folder, `${realm}.json`)
         await writeFile(file, JSON.stringify(createRealmDocument(realm, { ...size, note }), null, 2))
-        runs.push(await runTool(tool, file, tool.takesSteps ? args : []))
+        runs.push(await runTool(tool, file, args))
       }
       measured.push(runs)
     }
   } finally {
-    for (const [at, server] of servers.entries()) await deleteRealm(server, realms[at]!)
+    for (const [at, { server }] of tools.entries()) await deleteRealm(server, realms[at]!)
   }
   return measured
 }
@@ -131,7 +129,7 @@ async function startConfigCli(server: string, jar: string, java: string): Promis
   const login = [`--keycloak.user=${ADMIN}`, `--keycloak.password=${ADMIN}`]
   const flags = ['-jar', jar, `--keycloak.url=${proxy.url}`, ...login, '--keycloak.read-timeout=600s']
   return {
-    takesSteps: true,
+    server,
     proxy,
     apply: (file, args) => execute(java, [...flags, `--import.files.locations=${file}`, ...args]),
   }
@@ -141,7 +139,7 @@ async function startRegentApply(server: string, folder: string): Promise<ImportT
   const proxy = await startHttpCountingProxy(server)
   const flags = ['--server', proxy.url, '--user', ADMIN, '--password', ADMIN]
   return {
-    takesSteps: false,
+    server,
     proxy,
     apply: (file) =>
       execute(process.execPath, [REGENT_COMMAND, 'apply', file, '--name', basename(file), ...flags], folder),

@@ -13,6 +13,9 @@ export interface SubstitutedDocument extends Document {
   readonly substituted: ReadonlyMap<string, string>
 }
 
+/** The results for documents that can have no variables. */
+const constantDocuments = new WeakMap<Document, SubstitutedDocument>()
+
 /**
  * Replaces every variable in the texts of a document with its value. Keys and other `${…}`, which are Keycloak's, are not variables.
  *
@@ -62,9 +65,6 @@ export function substituteVariables(document: DecryptedDocument, options: Variab
   if (!mayVary) constantDocuments.set(document, result)
   return result
 }
-
-/** The results for documents that can have no variables. */
-const constantDocuments = new WeakMap<Document, SubstitutedDocument>()
 
 /** Escapes a text so that it contains no variables, for rendered documents. */
 export function escapeVariables(text: string): string {

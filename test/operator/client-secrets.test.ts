@@ -1,5 +1,5 @@
 // Secrets of clients that the operator writes into Secrets of Kubernetes.
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Resource } from '../../src/operator/cluster/resource.ts'
 import { createSecretWriter } from '../../src/operator/cluster/secret-writer.ts'
 import { regenerateSecret } from '../../src/service/admin-api/clients/client-secrets.ts'
@@ -187,13 +187,13 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     const unsubscribe = setup.service.measurements.subscribe(({ quantity, labels }) => {
       if (quantity === 'reconciliation' && labels.controller === 'client-secrets') runs++
     })
+    onTestFinished(() => void unsubscribe())
     await rotate(realm, 'shop')
     await vi.waitUntil(() => runs > 0, { timeout: 30_000 })
     // Another realm takes many times as long as a second run would.
     const other = resource('Realm', 'other', { realm: newName() })
     await space.apply(other)
     await space.waitForReady(other, 'True')
-    unsubscribe()
     expect(runs).toBe(1)
   })
 

@@ -216,7 +216,7 @@ async function listFilesIn(
 }
 
 /**
- * Returns a function that returns the variables of documents in a file. Paths of `$(file:…)` are relative to the file's folder. As with
+ * Prepares the variables of the documents of a source, which the function returns for each file. Paths of `$(file:…)` are relative to the file's folder. As with
  * dotenv, a variable of the process takes precedence over that of the environment, which needs no permission, since the source itself
  * declares it.
  */

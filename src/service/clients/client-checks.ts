@@ -1,5 +1,4 @@
 // Checks of a client's ID, protocol, URLs and timeouts. Keycloak: the messages are its own.
-
 import { type Json, type Representation, readObject, readTexts } from '../../kinds/json.ts'
 import { isLoginProtocol, OIDC } from '../../kinds/login-protocols.ts'
 import { areLevels } from '../../kinds/setting-texts.ts'
