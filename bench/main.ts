@@ -4,7 +4,7 @@
 //   npm run bench -- --large-realm 100000                admin reads in a realm with this many users, on PostgreSQL
 //   npm run bench -- --clients 3000                      lists and exports of this many clients, on PostgreSQL
 //   npm run bench -- --directory 10000                   synchronizations of an LDAP directory with this many users, on PostgreSQL
-//   npm run bench -- --pushes 100                        time from a Git webhook to the applied commit, over HTTP and SSH
+//   npm run bench -- --pushes 100                        time from a Git webhook to the applied commit, over HTTP and SSH, on PostgreSQL
 //   npm run bench -- --start-up 9                       start-up and memory of the build, with this many rounds, on PostgreSQL
 //   npm run bench -- --kubernetes 1000 [--realms 100]    the operator with this many resources, on the cluster in KUBECONFIG
 //   npm run bench -- --wrong-resources 500                edits of a realm with and without this many wrong resources, likewise

@@ -1,11 +1,12 @@
-// Measures the time from a webhook to the applied commit, over HTTP and SSH, compared with a plain fetch of the same commits.
+// Measures the time from a webhook to the applied commit, over HTTP and SSH, compared with a plain fetch of the same commits, on PostgreSQL.
 import { execFile } from 'node:child_process'
-import { createHmac } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createRepository, hasGit, hasSshd, startGitServer, startSshServer } from '../test/support/git.ts'
+import { startPostgres } from '../test/support/postgres.ts'
 import { createRealmDocument } from './generated-realms.ts'
 import { quantile } from './measure.ts'
 import { startServer } from './server-process.ts'
@@ -64,7 +65,10 @@ async function measureProtocol(
   await repository.push(createFiles(clientCount))
   await push('Push 0')
   await writeFile(join(folder, 'secret'), WEBHOOK_SECRET)
-  const flags = ['--source-interval', '3600', '--source-webhook-secret-file', 'secret']
+  await writeFile(join(folder, 'key'), randomBytes(32).toString('base64'), { mode: 0o600 })
+  const database = await startPostgres()
+  const store = ['--database', database.url, '--key-file', 'key']
+  const flags = [...store, '--source-interval', '3600', '--source-webhook-secret-file', 'secret']
   const server = await startServer({
     folder,
     flags,
@@ -74,6 +78,7 @@ async function measureProtocol(
   const env = { ...process.env, ...remote.env, GIT_CONFIG_GLOBAL: '/dev/null' }
   const git = (...args: string[]) => promisify(execFile)('git', ['-C', folder, '--git-dir=bare.git', ...args], { env })
   await git('init', '--quiet', '--bare', 'bare.git')
+  await git('config', 'gc.autoDetach', 'false')
   const times = { committed: [] as number[], fetched: [] as number[] }
   try {
     for (let number = 1; number <= count; number++) {
@@ -88,6 +93,7 @@ async function measureProtocol(
     }
   } finally {
     await server.stop()
+    await database.stop()
     await remote.close()
     await rm(folder, { recursive: true, force: true })
   }

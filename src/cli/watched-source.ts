@@ -1,6 +1,5 @@
 // The sources of the server: files and folders, which are watched, and git repositories, which are polled.
 
-import { createCachingParser } from '../realm-file/yaml/caching-parser.ts'
 import type { FollowedSource } from '../reconcile/following/followed-source.ts'
 import { followRepository } from '../reconcile/following/repository.ts'
 import type { SourceController } from '../reconcile/following/source-controller.ts'
@@ -9,6 +8,7 @@ import { readFileSource } from '../reconcile/read/file-source.ts'
 import { watchFiles } from '../reconcile/read/file-watcher.ts'
 import { type GitAddress, isSameRepository } from '../reconcile/read/git-address.ts'
 import { openGitSource } from '../reconcile/read/git-source.ts'
+import { createCachingFileReader } from '../reconcile/read/read-files.ts'
 import type { SourceContent } from '../reconcile/read/source-content.ts'
 import { locateSource, requireSameName } from '../reconcile/read/source-identity.ts'
 import { ALL_VARIABLES, createVariableFilter } from '../reconcile/read/variable-filter.ts'
@@ -40,7 +40,7 @@ export async function openSource(
 }
 
 function openFiles(path: string, source: ConfiguredSource): WatchedSource {
-  const options = { ...toReadOptions(source), parse: createCachingParser() }
+  const options = { ...toReadOptions(source), readFile: createCachingFileReader() }
   let stop: (() => Promise<void>) | undefined
   return {
     ...toFollowOptions(source),

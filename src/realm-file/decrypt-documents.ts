@@ -1,6 +1,7 @@
 // Decrypts documents that SOPS has encrypted.
 import { isList, type Json, readObject } from '../kinds/json.ts'
 import type { DocumentPath } from '../lib/source-position.ts'
+import { memoizeByObject } from '../lib/timing/memoize.ts'
 import { AgeKeyError, decryptDataKey, type FindAgeKeys } from './age-keys.ts'
 import type { DocumentFile, OpenedSopsBlock } from './decrypt-values.ts'
 import {
@@ -22,9 +23,9 @@ import { DocumentError, type DocumentProblem, toJsonPointer } from './yaml/probl
  */
 export async function decryptDocuments(file: DocumentFile, findKeys: FindAgeKeys): Promise<DecryptedDocument[]> {
   const { documents } = file
-  const first = documents.find(({ value }) => hasSopsBlock(value))
+  const first = documents.find(isEncryptedDocument)
   if (!first) return [...documents]
-  const plain = documents.filter(({ value }) => !hasSopsBlock(value))
+  const plain = documents.filter((document) => !isEncryptedDocument(document))
   if (plain.length) {
     const { line } = first.locate([SOPS_BLOCK])
     const message = `the document has no sops block, though the file has one at line ${line}: encrypt the whole file with sops`
@@ -37,9 +38,12 @@ export async function decryptDocuments(file: DocumentFile, findKeys: FindAgeKeys
   return documents.map((document) => insertValues(removeSopsParts(document), values))
 }
 
+/** Whether SOPS has encrypted a document. */
+export const isEncryptedDocument = memoizeByObject(({ value }: Document) => hasSopsBlock(value))
+
 /** Returns a document without its `sops` block and the encrypted comments in its lists; a document without such a block as it is. */
 export function removeSopsParts(document: Document): Document {
-  if (!hasSopsBlock(document.value)) return document
+  if (!isEncryptedDocument(document)) return document
   const { [SOPS_BLOCK]: _, ...content } = readObject(document.value)
   if (!containsText(content, ',type:comment]')) return deriveDocument(document, content)
   return deriveDocument(document, removeComments(content), (path) => toWrittenPath(content, path))

@@ -2,10 +2,12 @@
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
 import { readFileSource } from '../../src/reconcile/read/file-source.ts'
 import { watchFiles } from '../../src/reconcile/read/file-watcher.ts'
+import { createCachingFileReader } from '../../src/reconcile/read/read-files.ts'
 import { deserializeSource } from '../../src/reconcile/read/source-text.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { newName, testService } from '../support/service.ts'
@@ -30,6 +32,27 @@ test('a folder is one source of its YAML and JSON files and subfolders, without 
   const { documents } = await read('many')
   expect(documents.map(({ value }) => (value as { realm: string }).realm)).toEqual(['a', 'b', 'c', 'd'])
   expect((await read(join('many', 'other'))).documents).toHaveLength(2)
+})
+
+test('a file that is read again has the same documents until its text changes, whatever its size and timestamps', async () => {
+  const readFile = createCachingFileReader()
+  const path = join(folder, 'again.yaml')
+  const options = { name: 'again', env: {}, isAllowed: () => true, readFile }
+  const readAgain = async () => (await readFileSource(path, options)).documents[0]!
+  const write = (name: string, file = path) => writeFile(file, `realm: again\ndisplayName: ${name}\n`)
+  await write('a')
+  const first = await readAgain()
+  await write('a')
+  expect(await readAgain()).toBe(first)
+  await write('b')
+  expect((await readAgain()).value).toEqual({ realm: 'again', displayName: 'b' })
+  // Past the step of timestamps, they show whether the file has changed.
+  await setTimeout(2_100)
+  const second = await readAgain()
+  expect(await readAgain()).toBe(second)
+  await write('c', `${path}.new`)
+  await rename(`${path}.new`, path)
+  expect((await readAgain()).value).toEqual({ realm: 'again', displayName: 'c' })
 })
 
 test('a deserialized source has the same documents and positions, and looks up no variables', async () => {

@@ -61,6 +61,12 @@ test('a generated secret is created once for each realm and source, and its name
   expect(await getLiveSecret('desk')).not.toBe(secret)
 })
 
+test('a generated secret in a field that is no secret is refused each time the same documents are applied', async () => {
+  const declared = createSource([{ realm, displayName: generated('name'), clients: [{ clientId: 'shop' }] }], team)
+  for (let run = 0; run < 2; run++)
+    await expect(applySource(service, declared)).rejects.toThrow('displayName is no secret')
+})
+
 test('a rotated secret changes the client in the next run, not before', async () => {
   const declared = createSource(
     [{ realm, clients: [client('shop', generated('shop')), client('till', generated('till'))] }],

@@ -6,3 +6,19 @@ export function memoize<T>(make: () => T): () => T {
     return cached.value
   }
 }
+
+/** Returns a function that calls `make` once for each object, and returns its value on later calls. */
+export function memoizeByObject<K extends object, V>(make: (key: K) => V): (key: K) => V {
+  const cache = new WeakMap<K, { readonly value: V }>()
+  return (key) => {
+    const cached = cache.get(key) ?? { value: make(key) }
+    cache.set(key, cached)
+    return cached.value
+  }
+}
+
+/** Returns a function that calls `make` once for each object that is reused, and at each call for other objects: their values would only take memory. */
+export function memoizeReused<K extends { readonly isReused?: true }, V>(make: (key: K) => V): (key: K) => V {
+  const cached = memoizeByObject(make)
+  return (key) => (key.isReused ? cached(key) : make(key))
+}

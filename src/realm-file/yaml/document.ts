@@ -52,8 +52,9 @@ export interface DocumentHeader {
 export function deriveDocument(
   original: Document,
   value: Json,
-  toOriginalPath: (path: DocumentPath) => DocumentPath = (path) => path,
+  toOriginalPath?: (path: DocumentPath) => DocumentPath,
 ): Document {
+  const toOriginal = toOriginalPath ?? ((path) => path)
   // An unchanged value is not retained, since the original can evict it from memory.
   const changed = value === original.value ? undefined : { value, digest: memoize(() => computeDigest(value)) }
   return {
@@ -67,11 +68,11 @@ export function deriveDocument(
       return changed ? changed.digest() : original.digest
     },
     get start() {
-      return original.locate(toOriginalPath([]))
+      return toOriginalPath ? original.locate(toOriginalPath([])) : original.start
     },
-    locate: (path) => original.locate(toOriginalPath(path)),
-    isFromVariable: (path) => original.isFromVariable(toOriginalPath(path)),
-    isEncrypted: (path) => original.isEncrypted(toOriginalPath(path)),
+    locate: (path) => original.locate(toOriginal(path)),
+    isFromVariable: (path) => original.isFromVariable(toOriginal(path)),
+    isEncrypted: (path) => original.isEncrypted(toOriginal(path)),
     warnings: original.warnings,
     getLine: original.getLine,
   }

@@ -18,6 +18,8 @@ export interface LintedObject {
   /** Whether the document only refers to the object, without declaring fields. */
   readonly isReference: boolean
   readonly origin: DeclarationOrigin
+  /** Whether later runs lint the same object. */
+  readonly isReused?: true
 }
 
 /** A violation of a rule by an object. */
@@ -30,15 +32,25 @@ export interface RuleViolation {
   readonly message: string
 }
 
-/** A lint rule. Undeclared fields count with their defaults. */
-export interface LintRule {
+/** The documentation of a lint rule. */
+interface DescribedRule {
   /** The kind of object that it checks. Default: all kinds. */
   readonly kind?: KindName
-  /** A noun phrase for the documentation: the finding. */
+  /** A noun phrase: the finding. */
   readonly finds: string
   readonly source: readonly [title: string, url: string]
-  /** Returns the violations by an object. `realm`: all declared objects of the realm. */
-  find(object: LintSubject, realm: readonly LintedObject[]): RuleViolation[]
+}
+
+/** A lint rule for single objects. Undeclared fields count with their defaults. */
+export interface LintRule extends DescribedRule {
+  /** Returns the violations by an object. */
+  find(object: LintSubject): RuleViolation[]
+}
+
+/** A lint rule for realm settings, which may depend on all declared objects of the realm. */
+export interface RealmLintRule extends DescribedRule {
+  /** Returns the violations by the settings. */
+  find(realm: LintSubject, objects: readonly LintedObject[]): RuleViolation[]
 }
 
 /** Reads the fields of a declared object, with defaults for undeclared ones. */

@@ -3,6 +3,7 @@ import { isBuiltIn } from '../../kinds/built-in/index.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import { describeObject } from '../../kinds/tree.ts'
 import type { SourcePosition } from '../../lib/source-position.ts'
+import { memoizeReused } from '../../lib/timing/memoize.ts'
 import type { DeclarationOrigin } from '../model/plan-input.ts'
 import { clientRules } from './client-rules.ts'
 import { type LintedObject, type LintRule, LintSubject, type RuleViolation } from './lint-rule.ts'
@@ -20,8 +21,7 @@ export interface LintFinding {
   readonly position: SourcePosition
 }
 
-/** The rules by id, each with the standard that it is from. They recommend only what Regent enforces. */
-export const lintRules: Readonly<Record<string, LintRule>> = {
+const objectRules: Readonly<Record<string, LintRule>> = {
   'plain-secret': {
     finds: 'a secret or password in plain text in a document',
     source: ['CWE-798', 'https://cwe.mitre.org/data/definitions/798.html'],
@@ -32,27 +32,42 @@ export const lintRules: Readonly<Record<string, LintRule>> = {
       })),
   },
   ...clientRules,
-  ...realmRules,
 }
 
-const rulesByKind = Map.groupBy(Object.entries(lintRules), ([, { kind }]) => kind)
+/** The rules by id, each with the standard that it is from. They recommend only what Regent enforces. */
+export const lintRules = { ...objectRules, ...realmRules }
+
+const rulesByKind = Map.groupBy(Object.entries(objectRules), ([, { kind }]) => kind)
 const rulesOfAllKinds = rulesByKind.get(undefined) ?? []
 
 /** Returns the findings in the declared objects of a realm, except those that a comment allows. */
 export function findLintFindings(realm: string, objects: readonly LintedObject[]): LintFinding[] {
   return objects.flatMap((object) => {
-    const { kind, isReference, literal, origin } = object
+    const { kind, key, isReference, literal } = object
+    if (isReference) return []
+    if (kind === 'realm') return [...lintObject(object), ...lintRealm(object, objects)]
     // Skips most users, which may be many and have nothing to check.
-    if (isReference || !(literal.length || rulesByKind.has(kind))) return []
+    if (!literal.length && !rulesByKind.has(kind)) return []
     // Built-in objects are declared in exports, and are not the author's choice.
-    if (isBuiltIn(realm, kind, object.key) && kind !== 'realm') return []
-    const subject = new LintSubject(object)
-    return [...rulesOfAllKinds, ...(rulesByKind.get(kind) ?? [])].flatMap(([rule, { find }]) =>
-      find(subject, objects)
-        .map((violation) => toFinding(rule, object, violation))
-        .filter(({ position }) => !isAllowed(rule, origin, position)),
-    )
+    return isBuiltIn(realm, kind, key) ? [] : lintObject(object)
   })
+}
+
+const lintObject = memoizeReused((object: LintedObject): LintFinding[] => {
+  const subject = new LintSubject(object)
+  const rules = [...rulesOfAllKinds, ...(rulesByKind.get(object.kind) ?? [])]
+  return rules.flatMap(([rule, { find }]) => toFindings(rule, object, find(subject)))
+})
+
+function lintRealm(realm: LintedObject, objects: readonly LintedObject[]): LintFinding[] {
+  const subject = new LintSubject(realm)
+  return Object.entries(realmRules).flatMap(([rule, { find }]) => toFindings(rule, realm, find(subject, objects)))
+}
+
+function toFindings(rule: string, object: LintedObject, violations: readonly RuleViolation[]): LintFinding[] {
+  return violations
+    .map((violation) => toFinding(rule, object, violation))
+    .filter(({ position }) => !isAllowed(rule, object.origin, position))
 }
 
 function toFinding(rule: string, object: LintedObject, { path, element, message }: RuleViolation): LintFinding {

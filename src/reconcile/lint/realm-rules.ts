@@ -1,15 +1,15 @@
 // Lint rules for realm settings.
-
 import { isLoopback } from '../../lib/http/loopback.ts'
+import { memoizeReused } from '../../lib/timing/memoize.ts'
 import { HOUR, isPublic } from './client-rules.ts'
-import { type LintRule, LintSubject, violationAt } from './lint-rule.ts'
+import { type LintedObject, LintSubject, type RealmLintRule, violationAt } from './lint-rule.ts'
 
 const NIST = 'https://pages.nist.gov/800-63-4/sp800-63b.html'
 /** The shortest password that NIST allows, in characters. */
 const MIN_LENGTH = 8
 
 /** The lint rules for realm settings, by id. */
-export const realmRules: Readonly<Record<string, LintRule>> = {
+export const realmRules: Readonly<Record<string, RealmLintRule>> = {
   'no-tls': createRealmRule({
     finds: 'a realm that does not require TLS',
     source: ['RFC 6749, section 3.1', 'https://www.rfc-editor.org/rfc/rfc6749.html#section-3.1'],
@@ -69,14 +69,11 @@ export const realmRules: Readonly<Record<string, LintRule>> = {
     source: ['RFC 9700, section 2.2.2', 'https://www.rfc-editor.org/rfc/rfc9700.html#section-2.2.2'],
     find: (realm, objects) => {
       if (realm.isOn('revokeRefreshToken')) return []
-      const client = objects
-        .filter(({ kind }) => kind === 'client')
-        .map((object) => new LintSubject(object))
-        .find(usesRefreshTokens)
+      const client = objects.find((object) => object.kind === 'client' && usesRefreshTokens(object))
       return client
         ? violationAt(
             'revokeRefreshToken',
-            `a stolen refresh token of client ${client.object.key.at(-1)} works as long as the session: declare revokeRefreshToken: true`,
+            `a stolen refresh token of client ${client.key.at(-1)} works as long as the session: declare revokeRefreshToken: true`,
           )
         : []
     },
@@ -113,13 +110,17 @@ export const realmRules: Readonly<Record<string, LintRule>> = {
 }
 
 /** Creates a rule for realm settings. It is skipped where a document declares only the realm's name. */
-function createRealmRule(rule: Omit<LintRule, 'kind'>): LintRule {
-  const find: LintRule['find'] = (realm, objects) => (realm.object.fields.size > 1 ? rule.find(realm, objects) : [])
-  return { ...rule, kind: 'realm', find }
+function createRealmRule(rule: Omit<RealmLintRule, 'kind'>): RealmLintRule {
+  return {
+    ...rule,
+    kind: 'realm',
+    find: (realm, objects) => (realm.object.fields.size > 1 ? rule.find(realm, objects) : []),
+  }
 }
 
-function usesRefreshTokens(client: LintSubject): boolean {
+const usesRefreshTokens = memoizeReused((object: LintedObject) => {
+  const client = new LintSubject(object)
   const getsTokens = client.isOn('standardFlowEnabled') || client.isOn('directAccessGrantsEnabled')
   const getsRefreshTokens = getsTokens && client.text('attributes.use.refresh.tokens') !== 'false'
   return isPublic(client) && getsRefreshTokens && !client.isOn('attributes.dpop.bound.access.tokens')
-}
+})

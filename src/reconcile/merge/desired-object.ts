@@ -27,4 +27,6 @@ export interface DesiredObject {
   readonly isReference: boolean
   /** The origin of its first declaration. */
   readonly origin: DeclarationOrigin
+  /** Later runs get the same object if its file is unchanged, so that values derived from it are cached. */
+  readonly isReused?: true
 }

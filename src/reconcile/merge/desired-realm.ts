@@ -73,7 +73,7 @@ export function readDesiredRealms(documents: readonly Document[], options: Merge
           message: `the base declares no realm ${part.name}, which this overlay changes. Correct the name, or declare the realm in a file outside of the overlays.`,
         })
       realms.set(part.name, realm)
-      realm.add(part)
+      realm.add(part, parsedRealms.has(document))
     }
   }
   if (problems.length) throw new DocumentError(sortByPosition(problems, documents))
@@ -104,6 +104,7 @@ export function compareRealmNames(a: string, b: string): number {
 }
 
 const NO_MASKS: DesiredObject['masked'] = new Map()
+const reusedObjects = new WeakMap<DeclaredObject, DesiredObject>()
 
 /** A realm that grows document by document. */
 class RealmMerger implements DesiredRealm {
@@ -128,7 +129,8 @@ class RealmMerger implements DesiredRealm {
     this.#problems = problems
   }
 
-  add(part: DeclaredRealm): void {
+  /** `isReused`: whether later runs get the same part. */
+  add(part: DeclaredRealm, isReused: boolean): void {
     this.warnings.push(...part.warnings)
     if (part.overlay !== this.#overlay?.number)
       this.#overlay = part.overlay === undefined ? undefined : new OverlayMerger(part.overlay, this.#problems)
@@ -145,7 +147,8 @@ class RealmMerger implements DesiredRealm {
       const id = formatAddress(object.kind, object.key)
       const before = this.objects.get(id)
       claimId(this.#ids, object, this.#problems)
-      this.objects.set(id, this.#merge(this.#overlay ? this.#overlay.prepare(before, object) : before, object))
+      if (isReused && !before && !this.#overlay) this.objects.set(id, this.#mergeReused(object))
+      else this.objects.set(id, this.#merge(this.#overlay ? this.#overlay.prepare(before, object) : before, object))
     }
   }
 
@@ -154,6 +157,18 @@ class RealmMerger implements DesiredRealm {
     this.objects.delete(address)
     this.#ids.delete(address)
     if (id !== undefined) this.#ids.delete(`${kind} ${id}`)
+  }
+
+  /** Merges an object that no other document declares. The result is reused unless it depends on more than the object. */
+  #mergeReused(object: DeclaredObject): DesiredObject {
+    const reused = reusedObjects.get(object)
+    if (reused) return reused
+    const problemCount = this.#problems.length
+    const merged = this.#merge(undefined, object)
+    if (merged.secrets || merged.encrypted || this.#problems.length > problemCount) return merged
+    const desired: DesiredObject = { ...merged, isReused: true }
+    reusedObjects.set(object, desired)
+    return desired
   }
 
   #merge(before: DesiredObject | undefined, object: DeclaredObject): DesiredObject {

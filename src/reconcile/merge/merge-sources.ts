@@ -5,6 +5,7 @@ import { kinds } from '../../kinds/index.ts'
 import type { Json } from '../../kinds/json.ts'
 import { formatAddress } from '../../kinds/tree.ts'
 import type { DocumentPath } from '../../lib/source-position.ts'
+import { memoizeByObject } from '../../lib/timing/memoize.ts'
 import { version } from '../../lib/version.ts'
 import type { Document } from '../../realm-file/yaml/document.ts'
 import { collectProblems, DocumentError, type DocumentProblem, sortByPosition } from '../../realm-file/yaml/problem.ts'
@@ -190,9 +191,8 @@ export function listDocuments(sources: readonly SourceContent[]): Document[] {
 export function requirePermittedRealms(sources: readonly SourceContent[]): void {
   const problems = sources.flatMap((source) =>
     source.documents
-      .map((document) => ({ realm: getRealmName(document), position: document.start }))
-      .filter(({ realm }) => !isPermitted(source, realm))
-      .map(({ realm, position }) => ({ position, message: describeRefusal(source, realm) })),
+      .filter((document) => !isPermitted(source, getRealmName(document)))
+      .map((document) => ({ position: document.start, message: describeRefusal(source, getRealmName(document)) })),
   )
   if (problems.length) throw new DocumentError(problems)
 }
@@ -222,12 +222,12 @@ export function digestByRealm(service: Service, source: SourceContent): Readonly
   )
 }
 
-function toDigestInput(document: Document): unknown[] {
+const toDigestInput = memoizeByObject((document: Document): unknown[] => {
   const { file, start, digest, objectPaths: states } = document
   // The inventory seals a value once its file encrypts it.
   const encrypted = document.isEncrypted([]) ? listEncryptedPaths(document, document.value) : []
   return [file, start.line, digest, states, ...encrypted]
-}
+})
 
 function listEncryptedPaths({ isEncrypted }: Pick<Document, 'isEncrypted'>, value: Json): DocumentPath[] {
   const list = (path: DocumentPath, member: Json): DocumentPath[] => {

@@ -80,6 +80,8 @@ export interface ObjectDeclaration {
   /** Whether documents only refer to the object, so that it has to exist. */
   readonly isReference: boolean
   readonly origin: DeclarationOrigin
+  /** Later runs get the same object if its file is unchanged, so that values derived from it are cached. */
+  readonly isReused?: true
 }
 
 /** A drifted field, or without a path a drifted object, and who changed it. */

@@ -6,6 +6,7 @@ import type { Json } from '../../kinds/json.ts'
 import { getPluralTitle } from '../../kinds/kind.ts'
 import { describeObject, formatAddress } from '../../kinds/tree.ts'
 import { declaresRoles } from '../../kinds/user.ts'
+import { memoizeReused } from '../../lib/timing/memoize.ts'
 import { type Action, collectNewValues, type Note } from '../model/action.ts'
 import { toFlatFields } from '../model/declared-digest.ts'
 import type { LiveState, ManagedObject, ObjectDeclaration, PlanInput } from '../model/plan-input.ts'
@@ -81,7 +82,7 @@ function noteEncryptedFields({ declared }: PlanInput): Note[] {
 /** Notes values that Regent does not enforce: one note for all objects of a kind with the same provider, or the same reason. */
 function noteUnenforcedValues({ declared, builtIn }: PlanInput): Note[] {
   const uses = [...declared].flatMap(([address, declaration]) =>
-    findUnenforcedValues(declaration, () => builtIn.get(address)),
+    isEnforced(declaration) ? [] : findUnenforcedValues(declaration, () => builtIn.get(address)),
   )
   const groups = Map.groupBy(uses, ({ declaration: { kind }, value: { provider, effect, reason } }) =>
     JSON.stringify([kind, provider, effect, reason]),
@@ -104,7 +105,10 @@ function noteUnenforcedValues({ declared, builtIn }: PlanInput): Note[] {
   })
 }
 
-function findUnenforcedValues(declaration: ObjectDeclaration, findBuiltIn: () => FlatFields | undefined) {
+/** Whether a declaration has no value that is not enforced. */
+const isEnforced = memoizeReused((declaration: ObjectDeclaration) => !findUnenforcedValues(declaration).length)
+
+function findUnenforcedValues(declaration: ObjectDeclaration, findBuiltIn?: () => FlatFields | undefined) {
   const fields = listFields(declaration)
   const entries = fields.map(({ path, value }): [string, Json] => [path, value])
   const secrets = isDisabled(entries) ? [] : (declaration.unenforcedSecrets ?? [])

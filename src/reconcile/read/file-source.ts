@@ -1,19 +1,17 @@
 // Reads the documents of a source from a file or a folder of files.
-import { isUtf8 } from 'node:buffer'
 import { readFileSync } from 'node:fs'
-import { readdir, readFile, realpath, stat } from 'node:fs/promises'
+import { readdir, realpath, stat } from 'node:fs/promises'
 import { basename, join, relative, resolve, sep } from 'node:path'
-import { limitConcurrency } from '../../lib/timing/limit-concurrency.ts'
 import type { FindAgeKeys } from '../../realm-file/age-keys.ts'
-import { decryptDocuments } from '../../realm-file/decrypt-documents.ts'
+import { decryptDocuments, isEncryptedDocument } from '../../realm-file/decrypt-documents.ts'
 import type { UnknownFieldPolicy } from '../../realm-file/parse-realm.ts'
 import { unwrapResources } from '../../realm-file/resources/unwrap-resources.ts'
 import { substituteVariables } from '../../realm-file/substitute-variables.ts'
 import type { VariableOptions } from '../../realm-file/variables.ts'
 import { type Document, toOverlayDocument } from '../../realm-file/yaml/document.ts'
-import { parseDocuments } from '../../realm-file/yaml/parse-documents.ts'
 import { collectProblems, DocumentError, type DocumentProblem, sortByPosition } from '../../realm-file/yaml/problem.ts'
 import { type EnvironmentFiles, PROJECT_FILE, readProject } from './project-file.ts'
+import { createFileReader, type FileText, type ReadFile, toFileText } from './read-files.ts'
 import type { SerializedSource, SourceContent } from './source-content.ts'
 import { createRevision, listVariableValues } from './source-text.ts'
 
@@ -28,8 +26,10 @@ export interface FileSourceOptions {
   readonly replacesPlaceholders?: boolean | undefined
   /** Finds the keys for files that SOPS has encrypted. Default: there are none. */
   readonly findAgeKeys?: FindAgeKeys | undefined
-  /** Default: parses every file at every read. */
-  readonly parse?: typeof parseDocuments
+  /** Default: a digest of the files, and of the variables of their environment. */
+  readonly revision?: string
+  /** Default: reads and parses every file. */
+  readonly readFile?: ReadFile | undefined
   /** The folder that names of files are relative to. Default: the working directory. */
   readonly root?: string | undefined
   /** The files and folders that are read, relative to the root, if the source has more. */
@@ -45,8 +45,6 @@ export interface FileSourceOptions {
 /** Whether the file or folder of that name is ignored. */
 export const isHidden = (name: string): boolean => name.startsWith('.')
 
-/** The number of files that are read at the same time. */
-const OPEN_FILES = 16
 const EXTENSIONS = ['.yaml', '.yml', '.json']
 
 /** Whether the file of that name contains documents. */
@@ -57,8 +55,6 @@ export interface InputText {
   /** Its name in messages. */
   readonly file: string
   readonly bytes: Buffer
-  /** The path that variables for files are relative to. Default: one in the working directory. */
-  readonly path?: string
 }
 
 /** Reads files and folders. Throws DocumentError where documents are invalid, SourceError where there is nothing to read. */
@@ -67,22 +63,27 @@ export async function readFileSource(
   options: FileSourceOptions,
 ): Promise<SourceContent & SerializedSource> {
   const inputs = typeof input === 'string' ? [input] : input
-  const { name, scope, origin, unknownFields, parse = parseDocuments, findAgeKeys = async () => [] } = options
+  const { name, scope, origin, unknownFields, findAgeKeys = async () => [] } = options
   const { displayName = inputs.map((part) => (typeof part === 'string' ? part : part.file)).join(', ') } = options
   const problems: DocumentProblem[] = []
   const parsedDocuments: Document[] = []
   const texts: SerializedSource['files'][number][] = []
   const variables = createVariables(options)
-  for (const { file, path, bytes, overlay } of await readInputs(inputs, options)) {
-    const text = bytes.toString('utf8')
-    if (!isUtf8(bytes)) problems.push(createEncodingProblem(file, text))
-    const parsed = collectProblems(problems, () => parse(file, text))
+  for (const { path, content, overlay } of await readInputs(inputs, options)) {
+    const { file, text } = content
+    if (!content.isUtf8) problems.push(createEncodingProblem(file, text))
+    const parsed = collectProblems(problems, () => content.parse())
       .flat()
       .map((document) => toOverlayDocument(document, overlay))
-    const decrypt = await toResult(decryptDocuments({ file, text, documents: parsed }, findAgeKeys))
-    const documents = collectProblems(problems, decrypt)
-      .flat()
-      .flatMap((document) => collectProblems(problems, () => substituteVariables(document, variables(path))))
+    const decrypted = parsed.some(isEncryptedDocument)
+      ? collectProblems(
+          problems,
+          await toResult(decryptDocuments({ file, text, documents: parsed }, findAgeKeys)),
+        ).flat()
+      : parsed
+    const documents = decrypted.flatMap((document) =>
+      collectProblems(problems, () => substituteVariables(document, variables(path))),
+    )
     parsedDocuments.push(...documents)
     texts.push({ file, text, values: listVariableValues(documents), ...(overlay !== undefined && { overlay }) })
   }
@@ -99,7 +100,7 @@ export async function readFileSource(
   }
   return {
     name,
-    revision: createRevision(texts, options.environment?.variables),
+    revision: options.revision ?? createRevision(texts, options.environment?.variables),
     documents,
     warnings,
     unknownFields,
@@ -118,18 +119,29 @@ async function toResult<T>(promise: Promise<T>): Promise<() => T> {
   }
 }
 
+/** A file of a source. */
+interface SourceFile {
+  readonly path: string
+  readonly content: FileText
+  /** The number of its overlay, from 1; absent for other files. */
+  readonly overlay?: number
+}
+
 /** Reads the files of inputs, then those of overlays, with their names in messages and their paths. */
 async function readInputs(
   inputs: readonly (string | InputText)[],
-  { root, scope, environment }: Pick<FileSourceOptions, 'root' | 'scope' | 'environment'>,
-) {
-  const texts: (InputText & { readonly path: string; readonly overlay?: number })[] = []
-  const atMost = limitConcurrency(OPEN_FILES)
-  const readText = (path: string) =>
-    atMost(async () => ({ file: toDisplayPath(path, root), path, bytes: await readFile(path) }))
+  {
+    root,
+    scope,
+    environment,
+    readFile = createFileReader(),
+  }: Pick<FileSourceOptions, 'root' | 'scope' | 'environment' | 'readFile'>,
+): Promise<SourceFile[]> {
+  const files: SourceFile[] = []
+  const openFile = async (path: string) => ({ path, content: await readFile(path, toDisplayPath(path, root)) })
   for (const input of inputs) {
-    if (typeof input === 'object') texts.push({ ...input, path: resolve('stdin') })
-    else texts.push(...(await Promise.all((await listFiles(input, environment)).map(readText))))
+    if (typeof input === 'object') files.push({ path: resolve('stdin'), content: toFileText(input.file, input.bytes) })
+    else files.push(...(await Promise.all((await listFiles(input, environment)).map(openFile))))
   }
   const { overlays = [] } = environment ?? {}
   // They may change what the other files declare.
@@ -138,14 +150,14 @@ async function readInputs(
       `The environment has overlays, which apply to all files of the source. Pass its folder instead of ${scope.join(', ') || 'the standard input'}.`,
     )
   for (const [at, overlay] of overlays.entries()) {
-    const files = await listFiles(overlay)
-    if (!files.length)
+    const paths = await listFiles(overlay)
+    if (!paths.length)
       throw new SourceError(
         `The overlay ${toDisplayPath(overlay, root)} contains no document (${EXTENSIONS.join(', ')}). Add one, or remove it from ${PROJECT_FILE}.`,
       )
-    for (const path of files) texts.push({ ...(await readText(path)), overlay: at + 1 })
+    for (const path of paths) files.push({ ...(await openFile(path)), overlay: at + 1 })
   }
-  return texts
+  return files
 }
 
 /** Returns the problem of a file that is not UTF-8, at the first character that could not be decoded. */
@@ -190,7 +202,8 @@ async function listFilesIn(
   if (parents.some((path) => join(path, sep).startsWith(join(real, sep)))) {
     throw new SourceError(`${folder} is a symbolic link to one of its parent folders. Remove it.`)
   }
-  const names = (await readdir(folder)).sort()
+  const entries = await readdir(folder, { withFileTypes: true })
+  const names = entries.map(({ name }) => name)
   if (parents.length && names.includes(IGNORE_FILE)) return []
   const project = parents.length && names.includes(PROJECT_FILE) ? await readProject(folder) : undefined
   // Its documents would be managed by two sources.
@@ -199,11 +212,12 @@ async function listFilesIn(
       `${folder} is a source of its own: ${PROJECT_FILE} there names it ${project.name}. Apply it alone, or write an empty file ${IGNORE_FILE} there to ignore it here.`,
     )
   const files: string[] = []
-  for (const name of names) {
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const { name } = entry
     if (isHidden(name) || name === PROJECT_FILE) continue
     const file = join(folder, name)
     if (overlays.has(file)) continue
-    const stats = await stat(file).catch(() => undefined)
+    const stats = entry.isSymbolicLink() ? await stat(file).catch(() => undefined) : entry
     if (stats?.isDirectory()) {
       files.push(...(await listFilesIn(file, [...parents, real], overlays)))
     } else if (isDocumentFile(name)) {

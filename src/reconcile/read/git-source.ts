@@ -1,9 +1,8 @@
 // Reads the documents of a source from a branch, tag or commit of a git repository.
-import { mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Outbound } from '../../lib/http/outbound.ts'
 import { limitConcurrency } from '../../lib/timing/limit-concurrency.ts'
-import { createCachingParser } from '../../realm-file/yaml/caching-parser.ts'
 import { type CloneFolder, createCloneFolder } from './clone-folder.ts'
 import { type FileSourceOptions, readFileSource, SourceError } from './file-source.ts'
 import { type GitAddress, renderGitAddress } from './git-address.ts'
@@ -11,6 +10,7 @@ import { createGit, RemoteError, type RunGit, toConfigOptions } from './git-comm
 import { createRemoteGit } from './git-connection.ts'
 import { type GitKeys, writeAuthorities, writeKeyFiles } from './git-keys.ts'
 import type { GithubApp } from './github-app.ts'
+import { createCachingFileReader } from './read-files.ts'
 import type { Commit, SerializedSource, SourceContent } from './source-content.ts'
 import { type GivenIdentity, locateSource, requireSourceName } from './source-identity.ts'
 
@@ -36,6 +36,7 @@ export interface GitSourceOptions
   readonly outbound?: Outbound | undefined
 }
 
+const COMMIT_HASH = /^([\da-f]{40}|[\da-f]{64})$/
 /** The ref that holds the last fetched commit, so that the server sends only new objects. */
 const FETCHED = 'refs/source'
 /** The number of commits that are fetched to find the authors of changes. */
@@ -83,7 +84,7 @@ export class ClonedGitSource {
   readonly #git: RunGit
   /** Runs git commands that connect to the repository's server. */
   readonly #remoteGit: RunGit
-  readonly #parse = createCachingParser()
+  readonly #readFile = createCachingFileReader()
   // Two fetches at a time would lock each other out of the repository, and two checkouts would mix their files.
   readonly #oneAtATime = limitConcurrency(1)
   #attemptedRevision: string | undefined
@@ -137,7 +138,7 @@ export class ClonedGitSource {
 
   async #fetchRef(): Promise<string> {
     const { url, ref } = this.#options.address
-    const isCommit = ref !== undefined && /^([\da-f]{40}|[\da-f]{64})$/.test(ref)
+    const isCommit = ref !== undefined && COMMIT_HASH.test(ref)
     if (isCommit && ref === this.#attemptedRevision) return ref
     const name = isCommit ? ref : (this.#refName ?? (await this.#findRefName()))
     const depth = this.#options.readsAuthors ? AUTHORS_DEPTH : 1
@@ -152,9 +153,19 @@ export class ClonedGitSource {
     }
     // Another name is looked up again each time, since a branch that takes precedence may be created.
     if (name === refNamesOf(ref)[0]) this.#refName = name
-    const commit = (await this.#git(['rev-parse', '--verify', '--quiet', `${FETCHED}^{commit}`], this.toError)).trim()
+    const commit = await this.#findFetchedCommit(name)
     this.#unreadRevision = commit === this.#attemptedRevision ? undefined : commit
     return commit
+  }
+
+  /** Returns the fetched commit. `name`: the ref's name on the server. */
+  async #findFetchedCommit(name: string): Promise<string> {
+    // Git takes several milliseconds to read its file. A tag may have an object of its own, which refers to the commit.
+    if (name === 'HEAD' || name.startsWith('refs/heads/')) {
+      const text = await readFile(join(this.#clone.folder, REPOSITORY, FETCHED), 'utf8').catch(() => '')
+      if (COMMIT_HASH.test(text.trimEnd())) return text.trimEnd()
+    }
+    return (await this.#git(['rev-parse', '--verify', '--quiet', `${FETCHED}^{commit}`], this.toError)).trim()
   }
 
   /** Returns the full name of the ref on the server. A branch takes precedence over a tag of the same name. */
@@ -226,7 +237,7 @@ export class ClonedGitSource {
     const repository = { root, getUrl: async () => address.url }
     const location = await locateSource(path, this.#options, repository)
     const reading = {
-      parse: this.#parse,
+      readFile: this.#readFile,
       displayName: this.address,
       unknownFields,
       env,
@@ -241,9 +252,10 @@ export class ClonedGitSource {
       scope: location.scope,
       origin: location.origin,
       environment: location.environment,
+      revision: commit,
     })
     const commits = this.#options.readsAuthors ? await this.#listCommits(commit) : undefined
-    return { ...source, revision: commit, commits, server: location.server }
+    return { ...source, commits, server: location.server }
   }
 }
 

@@ -2,11 +2,13 @@
 import { createHash } from 'node:crypto'
 import type { Json } from '../../kinds/json.ts'
 import type { DocumentPath } from '../../lib/source-position.ts'
+import { createLruCache } from '../../lib/timing/lru-cache.ts'
 import { removeSopsParts } from '../../realm-file/decrypt-documents.ts'
 import { unwrapResources } from '../../realm-file/resources/unwrap-resources.ts'
 import { type SubstitutedDocument, transformTextsByPath } from '../../realm-file/substitute-variables.ts'
-import { createCachingParser } from '../../realm-file/yaml/caching-parser.ts'
-import { markVariables, toOverlayDocument } from '../../realm-file/yaml/document.ts'
+import { type Document, markVariables, toOverlayDocument } from '../../realm-file/yaml/document.ts'
+import { megabyte } from '../../realm-file/yaml/limits.ts'
+import { parseDocuments } from '../../realm-file/yaml/parse-documents.ts'
 import { getAtPointer, toJsonPointer } from '../../realm-file/yaml/problem.ts'
 import type { SerializedSource, SourceContent } from './source-content.ts'
 
@@ -17,8 +19,15 @@ export type DeclaredSource = Omit<SerializedSource, 'revision' | 'files'> & {
     Partial<Pick<SerializedSource['files'][number], 'values'>>)[]
 }
 
-/** An apply usually follows a plan of the same files, and a pipeline sends mostly the files of its last run. */
-const parseFile = createCachingParser()
+/** Total size of the files whose documents are cached, in characters. */
+const CACHE_SIZE = 4 * megabyte
+const parsedFiles = createLruCache<string, Document[]>(CACHE_SIZE)
+
+/** Parses a file. An apply usually follows a plan of the same files, and a pipeline sends mostly the files of its last run. */
+function parseFile(file: string, text: string): Document[] {
+  const parse = () => parseDocuments(file, text)
+  return text.length > CACHE_SIZE ? parse() : parsedFiles(`${file}\0${text}`, text.length, parse)
+}
 
 /** Parses a serialized source. Variables get the values that it contains. Throws DocumentError where documents are invalid. */
 export function deserializeSource(declared: DeclaredSource): SourceContent {
@@ -54,7 +63,8 @@ export function createRevision(
 
 /** Lists, for each document of a file, the values of its texts with variables and of encrypted ones, by JSON pointer. */
 export function listVariableValues(documents: readonly SubstitutedDocument[]): Record<string, Json>[] {
-  return documents.map(({ value, substituted }) =>
-    Object.fromEntries([...substituted.keys()].map((pointer) => [pointer, getAtPointer(value, pointer)])),
-  )
+  return documents.map((document) => {
+    const pointers = [...document.substituted.keys()]
+    return Object.fromEntries(pointers.map((pointer) => [pointer, getAtPointer(document.value, pointer)]))
+  })
 }

@@ -1,7 +1,9 @@
 // The queue of a run: the realms whose declarations or live objects have changed since the last apply.
 import { adminClientObjects, MASTER } from '../../kinds/built-in/index.ts'
+import { memoizeByObject } from '../../lib/timing/memoize.ts'
 import { containsText } from '../../realm-file/substitute-variables.ts'
 import { GENERATED_SECRET_PREFIX } from '../../realm-file/variables.ts'
+import type { Document } from '../../realm-file/yaml/document.ts'
 import { DocumentError, sortByPosition } from '../../realm-file/yaml/problem.ts'
 import type { AppliedSource, PendingPlan, RollbackSuspension } from '../../service/context/store-types.ts'
 import { loadGeneratedSecrets } from '../../service/sources/generated-secrets.ts'
@@ -162,13 +164,14 @@ function isRetained(
   )
 }
 
+/** Whether a document uses generated secrets. Most documents of a git source are the same from run to run. */
+const usesGeneratedSecrets = memoizeByObject(({ value }: Document) => containsText(value, GENERATED_SECRET_PREFIX))
+
 /** Returns the names of the sources whose changed documents use generated secrets. */
 function listSourcesWithGeneratedSecrets(sources: readonly SourceContent[], unchanged: ReadonlySet<string>): string[] {
   return sources
     .filter(({ documents }) =>
-      documents.some(
-        (document) => !unchanged.has(getRealmName(document)) && containsText(document.value, GENERATED_SECRET_PREFIX),
-      ),
+      documents.some((document) => !unchanged.has(getRealmName(document)) && usesGeneratedSecrets(document)),
     )
     .map(({ name }) => name)
 }

@@ -127,29 +127,41 @@ export async function selectInventory(
   realm: number,
   declarations: readonly SourceDeclaration[],
 ): Promise<InventoryDifference> {
-  const digests = declarations.flatMap(({ digests }) => digests)
-  const sources = declarations.flatMap(({ source, digests }) => digests.map(() => source))
+  const sources = declarations.map(({ source }) => source)
+  // Thousands of digests travel in one text, since the driver renders elements of an array one by one.
+  const lists = declarations.map(({ digests }) => digests.join(' '))
   const settingsChanged = declarations.flatMap(({ source, hasNewSettings }) => (hasNewSettings ? source : []))
   const listsChanged = declarations.flatMap(({ source, hasNewAuthoritativeLists }) =>
     hasNewAuthoritativeLists ? source : [],
   )
+  // Compares without the wide columns, since nearly all rows are unchanged.
   const selected = await query(existingRow, newDigestRow)`
-    with row as (
-      select ${inventoryColumns}, sr.tenant is not null as "isTenant"
+    with row as not materialized (
+      select s.name as source, i.source as number, i.kind, i.object, i.declared_digest, i.marked,
+        i.drifted is not null or i.accepted is not null as has_drift, sr.tenant is not null as is_tenant
       from inventory i join source s on s.number = i.source
       join source_realm sr on sr.realm = i.realm and sr.source = i.source
       where i.realm = ${realm}
+    ), different as (
+      select coalesce(r.source, d.source) as source, r.number, r.kind, r.object, r.is_tenant,
+        case when r.object is null then d.digest end as new_digest
+      from (select * from row o where o.source = any(${sources}::text[])) r
+      full join (
+        select l.source, d.digest
+        from unnest(${sources}::text[], ${lists}::text[]) as l(source, list), string_to_table(l.list, ' ') as d(digest)
+      ) d
+        on d.digest = r.declared_digest and d.source = r.source
+      where r.object is null or d.digest is null or r.marked
+        or (r.has_drift and r.source = any(${settingsChanged}::text[]))
+        or r.source = any(${listsChanged}::text[])
+      union all
+      select o.source, o.number, o.kind, o.object, o.is_tenant, null
+      from row o where o.source <> all(${sources}::text[])
     )
-    select coalesce(r.source, d.source) as source, r.kind, r.object, r.key, r.fields, r.file, r.line, r.marked, r."declaredDigest", r.drifted, r.accepted, r.lines,
-      coalesce(r."isTenant", false) as "isTenant", case when r.object is null then d.digest end as "newDigest"
-    from (select * from row o where o.source = any(${declarations.map(({ source }) => source)}::text[])) r
-    full join unnest(${sources}::text[], ${digests}::text[]) as d(source, digest)
-      on d.digest = r."declaredDigest" and d.source = r.source
-    where r.object is null or d.digest is null or r.marked
-      or ((r.drifted is not null or r.accepted is not null) and r.source = any(${settingsChanged}::text[]))
-      or r.source = any(${listsChanged}::text[])
-    union all
-    select o.*, null from row o where o.source <> all(${declarations.map(({ source }) => source)}::text[])
+    select d.source, d.kind, d.object, i.key, i.fields, i.file, i.line, i.marked, i.declared_digest as "declaredDigest", i.drifted, i.accepted, i.lines,
+      coalesce(d.is_tenant, false) as "isTenant", d.new_digest as "newDigest"
+    from different d
+    left join inventory i on i.realm = ${realm} and i.source = d.number and i.kind = d.kind and i.object = d.object
     order by source, kind, key`.all(tx)
   const newDigests = Map.groupBy(
     selected.filter((row) => row.newDigest !== null),
