@@ -1,6 +1,6 @@
-// The statistics of the query planner are updated after a large write.
+// The query planner: its statistics are updated after a large write, and it compiles no statements.
 import { sql } from 'kysely'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, inject, test, vi } from 'vitest'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'
 import { newRealm, openNewService } from '../support/service.ts'
@@ -38,4 +38,12 @@ test('a large write updates the statistics of tables that have grown, and a smal
   await createRoles(await newRealm(service), 1_000)
   // PostgreSQL shows the new number before the statement ends.
   await vi.waitFor(async () => expect([(await getEstimatedRows()) > 1_000, updates]).toEqual([true, 1]))
+})
+
+test.runIf(inject('databaseUrl'))('PostgreSQL compiles no statements of a server', async () => {
+  const settings = await service.query(async (db) => {
+    const { rows } = await sql<{ jit: string }>`show jit`.execute(db)
+    return rows
+  })
+  expect(settings).toEqual([{ jit: 'off' }])
 })

@@ -51,10 +51,15 @@ export class PostgresDriver implements Driver {
   /** Throws StoreUnreachable. */
   async acquireConnection(): Promise<PostgresConnection> {
     const client = await this.#pool.connect().catch(throwStoreError)
-    const connection =
-      this.#connections.get(client) ?? new PostgresConnection(client, this.#options, () => this.acquireConnection())
+    const connection = this.#connections.get(client) ?? this.#openConnection(client)
     connection.isReleased = false
+    return connection
+  }
+
+  #openConnection(client: pg.PoolClient): PostgresConnection {
+    const connection = new PostgresConnection(client, this.#options, () => this.acquireConnection())
     this.#connections.set(client, connection)
+    connection.turnOffCompilation()
     return connection
   }
 
@@ -155,6 +160,16 @@ export class PostgresConnection implements OrderedConnection {
       this.#isCollecting = false
       stream.uncork()
     })
+  }
+
+  /**
+   * Turns off just-in-time compilation, without waiting for the response. PostgreSQL compiles statements whose estimated costs are high, as
+   * those of recursive ones are, which takes up to a second for statements that take a millisecond.
+   */
+  turnOffCompilation(): void {
+    this.#collectMessages()
+    // If it fails, the connection is broken, and the first statement fails too.
+    this.#client.query('set jit = off').catch(() => {})
   }
 
   /** Sends the beginning of a transaction, without waiting for the response: the first statement follows at once. */
