@@ -55,8 +55,9 @@ const COLUMNS: [title: string, width: number, value: (result: Result) => string]
   ['updated', 8, ({ cost }) => cost.updated.toLocaleString('en')],
   ['deleted', 8, ({ cost }) => cost.deleted.toLocaleString('en')],
   ['ms', 9, ({ operation }) => quantile(operation, 0.5).toFixed(2)],
-  ['p95', 9, ({ operation }) => quantile(operation, 0.95).toFixed(2)],
+  ['p99', 9, ({ operation }) => quantile(operation, 0.99).toFixed(2)],
   ['baseline ms', 13, ({ baseline }) => quantile(baseline, 0.5).toFixed(2)],
+  ['p99', 9, ({ baseline }) => quantile(baseline, 0.99).toFixed(2)],
   ['ratio', 8, ({ ratio }) => ratio.toFixed(2)],
 ]
 

@@ -69,7 +69,7 @@ export async function startReadServers(bench: Bench): Promise<ReadServers> {
       for (const { path, baseline } of reads) baselines.set(path, baseline)
       return {
         name,
-        rounds: 30,
+        rounds: 100,
         seconds: 6,
         repetitions: reads.length,
         baseline: () => () => send(minimalServer, '', reads, connections),

@@ -1,4 +1,5 @@
 // Searches for parts of names, of which an index finds those with three letters or digits in a row.
+import { CompiledQuery } from 'kysely'
 import pg from 'pg'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { SYSTEM } from '../../src/service/context/service.ts'
@@ -43,7 +44,7 @@ test('a search finds the users one of whose names contains or begins with the te
   }
 })
 
-/** Opens a service with a realm of 5,000 users with passwords. Returns a function that searches, and returns the plan of the statement. */
+/** Opens a service with a realm of 5,000 users with passwords, who are members of group 0 and of a small group. Returns a function that searches, and returns the plan of the statement. */
 async function openLargeRealm() {
   const location = await newDatabase()
   const statements: ExecutedStatement[] = []
@@ -66,14 +67,31 @@ async function openLargeRealm() {
     select r.number, n::text, n::text, 0, 'password', now(), '{}' from realm r, generate_series(1, 5000) n`,
     [realm],
   )
-  await client.query('vacuum analyze user_account, credential')
-  // The plan that a prepared statement has after some executions, whatever its parameters are.
-  await client.query('set plan_cache_mode = force_generic_plan')
+  await client.query(
+    `with realm as (select r.number from realm r where r.name = $1), groups as (
+      insert into realm_group (realm, id, path, path_folded, version, body)
+      select r.number, n::text, '/' || n, '/' || n, 1, '{}' from realm r, generate_series(0, 1000) n)
+    insert into user_group (realm, user_account, realm_group)
+    select r.number, n::text, g::text from realm r, generate_series(1, 5000) n, unnest(array[0, 1 + n % 1000]) g`,
+    [realm],
+  )
+  await client.query('vacuum analyze user_account, credential, user_group')
   return async (search: Omit<UserSearch, 'visible'>): Promise<string> => {
-    await service.read(SYSTEM, realm, ({ tx, realm: { number } }) =>
-      searchUsers(tx, number, { search: { ...search, visible: 'all' }, page: { max: 20 } }),
-    )
+    const find = () =>
+      service.read(SYSTEM, realm, ({ tx, realm: { number } }) =>
+        searchUsers(tx, number, { search: { ...search, visible: 'all' }, page: { max: 20 } }),
+      )
+    // Connections prepare a statement when they execute it again.
+    for (let time = 0; time < 3; time++) await find()
     const { sql, parameters } = statements.at(-1)!
+    const isPrepared = await service.query(async (db) => {
+      const prepared = await db.executeQuery<{ statement: string }>(
+        CompiledQuery.raw('select statement from pg_prepared_statements'),
+      )
+      return prepared.rows.some(({ statement }) => statement === sql)
+    })
+    // The plan that a prepared statement has after some executions, whatever its parameters are.
+    await client.query(`set plan_cache_mode = ${isPrepared ? 'force_generic_plan' : 'auto'}`)
     await client.query(`prepare search as ${sql}`)
     const values = parameters.map((value) => pg.escapeLiteral(String(value))).join(', ')
     const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute search(${values})`)
@@ -86,6 +104,13 @@ test.runIf(inject('databaseUrl'))('a search for three letters of a name reads fe
   const explain = await openLargeRealm()
   for (const search of [{ anyName: ['%4321%'] }, { username: '%4321%' }, { lastName: '%4321%' }])
     expect(await explain(search)).toContain('user_account_names')
+})
+
+test.runIf(inject('databaseUrl'))('a search that finds many users reads a page of them', async () => {
+  const explain = await openLargeRealm()
+  for (const search of [{ anyName: ['%user%'] }, { username: '%user%' }, { group: '0' }])
+    expect(await explain(search)).toContain('using user_account_username')
+  expect(await explain({ group: '1' })).not.toContain('using user_account_username')
 })
 
 test.runIf(inject('databaseUrl'))('a page of users reads their credentials only', async () => {

@@ -28,6 +28,7 @@ import { workflowExecutions } from '../migrations/0022-workflow-executions.ts'
 import { organizationInvitations } from '../migrations/0023-organization-invitations.ts'
 import { userStores } from '../migrations/0024-user-stores.ts'
 import { auditOutbox } from '../migrations/0025-audit-outbox.ts'
+import { furtherImpliedRealmKeys } from '../migrations/0026-further-implied-realm-keys.ts'
 import { boolean, query, row, text } from './query.ts'
 import type { Tables } from './transaction.ts'
 
@@ -58,6 +59,7 @@ export const migrations: Readonly<Record<string, readonly string[]>> = {
   '0023-organization-invitations': organizationInvitations,
   '0024-user-stores': userStores,
   '0025-audit-outbox': auditOutbox,
+  '0026-further-implied-realm-keys': furtherImpliedRealmKeys,
 }
 
 const names = Object.keys(migrations)

@@ -3,6 +3,12 @@ const MOST_PREPARED = 500
 /** The most texts that a connection remembers to have executed once. */
 const MOST_REMEMBERED = 2_000
 
+/**
+ * A comment in statements that are not prepared. PostgreSQL plans them for their parameters at each execution, instead of using one plan
+ * for all: the plan that finds a rare name reads all users with a common one.
+ */
+export const NOT_PREPARED = '/* not prepared */'
+
 /** The names of the statements that a connection prepares. A text gets one at its second execution, since many texts are executed once. */
 export class StatementNames {
   readonly #names = new Map<string, string>()
@@ -17,7 +23,7 @@ export class StatementNames {
   /** Returns the name of a text that is about to be executed; undefined if it is not prepared. */
   find(text: string): string | undefined {
     const name = this.#names.get(text)
-    if (name || this.isFull) return name
+    if (name || this.isFull || text.includes(NOT_PREPARED)) return name
     if (!this.#executed.delete(text)) {
       if (this.#executed.size >= MOST_REMEMBERED) this.#executed.clear()
       this.#executed.add(text)

@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Representation } from '../../kinds/json.ts'
 import { boolean, countRow, equalsAny, json, optional, query, type RowOf, row, text } from '../database/query.ts'
+import { NOT_PREPARED } from '../database/statement-names.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { buildVisibility, type Visibility } from '../visibility.ts'
 
@@ -61,7 +62,7 @@ export async function searchUsers(
   const where = sql`u.realm = ${realm} and ${buildConditions(search)}`
   const order = search.ids ? sql`array_position(${[...search.ids]}::text[], u.id)` : sql`u.username`
   const page = sql`order by ${order} offset ${first} ${max === undefined ? sql`` : sql`limit ${max}`}`
-  const columns = sql`u.id, u.username, u.email, u.body, u.service_account_client is not null as "isServiceAccount",
+  const columns = sql`${renderPlanning(search)} u.id, u.username, u.email, u.body, u.service_account_client is not null as "isServiceAccount",
     exists (select from credential c where c.realm = u.realm and c.user_account = u.id and c.type = 'otp' offset 0) as totp`
   if (first === 0) return query(listedUserRow)`select ${columns} from user_account u where ${where} ${page}`.all(tx)
   return query(listedUserRow)`
@@ -73,7 +74,7 @@ export async function searchUsers(
 /** Returns the number of users that a search finds. One statement. */
 export async function countUsers(tx: Transaction, realm: number, search: UserSearch): Promise<number> {
   const { count } = await query(countRow)`
-    select count(*)::integer as count from user_account u where u.realm = ${realm} and ${buildConditions(search)}`.firstOrThrow(
+    select ${renderPlanning(search)} count(*)::integer as count from user_account u where u.realm = ${realm} and ${buildConditions(search)}`.firstOrThrow(
     tx,
   )
   return count
@@ -94,6 +95,16 @@ const ALL_NAMES = sql`(u.username || ' ' || coalesce(u.email, '') || ' ' || coal
 /** Whether the index of parts of names finds few users with a pattern. The indexes of the columns find those that begin with a text. */
 const isIndexed = (pattern: string): boolean => pattern.startsWith('%') && /[\p{L}\p{N}]{3}/u.test(pattern)
 
+/** Returns the patterns of names that a user must have. */
+function listPatterns(search: UserSearch): string[] {
+  return [...(search.anyName ?? []), ...NAMES.flatMap(({ field }) => search[field] ?? [])]
+}
+
+/** Returns the comment of a search with conditions, since the best plan depends on how many users meet them. */
+function renderPlanning({ visible, withoutServiceAccounts: _, ...conditions }: UserSearch): RawBuilder<unknown> {
+  return sql.raw(visible === 'all' && !Object.keys(conditions).length ? '' : NOT_PREPARED)
+}
+
 function buildConditions(search: UserSearch): RawBuilder<unknown> {
   const {
     ids,
@@ -109,18 +120,21 @@ function buildConditions(search: UserSearch): RawBuilder<unknown> {
     visible,
   } = search
   const like = (column: string, pattern: string) => sql`u.${sql.ref(column)} like ${pattern}`
-  const patterns = [...anyName, ...NAMES.flatMap(({ field }) => search[field] ?? [])]
+  /** Checks the columns after the index of parts of names: it finds the pattern also across two names. */
+  const check = (pattern: string, condition: RawBuilder<unknown>) =>
+    // Hidden from the planner, which would multiply the shares: few matches, so that it would read all users with a common part.
+    isIndexed(pattern) ? sql`case when ${condition} then true end` : condition
   const all: RawBuilder<unknown>[] = [sql`true`]
   if (visible !== 'all') all.push(buildVisibility('u', visible))
   if (ids) all.push(sql`u.id ${equalsAny(ids)}`)
-  for (const pattern of patterns.filter(isIndexed)) all.push(sql`${ALL_NAMES} like ${`%${pattern}%`}`)
+  for (const pattern of listPatterns(search).filter(isIndexed)) all.push(sql`${ALL_NAMES} like ${`%${pattern}%`}`)
   for (const pattern of anyName) {
     const columns = NAMES.map(({ column }) => like(column, pattern))
-    all.push(sql`(${sql.join(columns, sql` or `)})`)
+    all.push(check(pattern, sql`(${sql.join(columns, sql` or `)})`))
   }
   for (const { field, column } of NAMES) {
     const pattern = search[field]
-    if (pattern !== undefined) all.push(like(column, pattern))
+    if (pattern !== undefined) all.push(check(pattern, like(column, pattern)))
   }
   if (enabled !== undefined) all.push(sql`coalesce((u.body ->> 'enabled')::boolean, false) = ${enabled}::boolean`)
   if (emailVerified !== undefined)
