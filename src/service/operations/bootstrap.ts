@@ -128,7 +128,7 @@ async function createAdministrator(
 }
 
 async function createMaster(service: Service): Promise<void> {
-  if ((await service.listRealms()).some(({ name }) => name === MASTER)) return
+  if ((await service.findRealms([MASTER])).length) return
   try {
     const representation = { realm: MASTER, enabled: true }
     await service.createRealm(SYSTEM, { representation }, async () => {})
