@@ -110,7 +110,9 @@ async function createRealms({ url }: ServerProcess): Promise<void> {
 async function logIn(url: string): Promise<string> {
   const body = new URLSearchParams({ grant_type: 'password', client_id: 'admin-cli', username: ADMIN, password: ADMIN })
   const response = await fetch(`${url}/realms/master/protocol/openid-connect/token`, { method: 'POST', body })
-  return ((await response.json()) as { access_token: string }).access_token
+  const content = (await response.json()) as { readonly access_token?: string }
+  if (!content.access_token) throw new Error(`the log-in returned ${response.status}: ${JSON.stringify(content)}`)
+  return content.access_token
 }
 
 /** Returns the CPU time of a process in milliseconds. */

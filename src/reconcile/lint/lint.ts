@@ -21,6 +21,7 @@ export interface LintFinding {
   readonly position: SourcePosition
 }
 
+/** The rules for single objects, by id. */
 const objectRules: Readonly<Record<string, LintRule>> = {
   'plain-secret': {
     finds: 'a secret or password in plain text in a document',
