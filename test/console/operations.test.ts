@@ -99,8 +99,9 @@ describe.skipIf(!chromiumPath)(inChromium, () => {
     await page.getByRole('heading', { level: 1, name: /^\w+-\w+-\w+$/ }).waitFor()
     const changes = page.locator('ul.changes')
     await changes.getByText('courier').waitFor()
-    expect(await changes.locator('del').first().innerText()).toContain('Web shop')
-    expect(await changes.locator('ins').first().innerText()).toContain('Web store')
+    // Chromium renders changes when they are scrolled into view; those that it has not rendered yet have no inner text.
+    expect(await changes.locator('del').first().textContent()).toContain('Web shop')
+    expect(await changes.locator('ins').first().textContent()).toContain('Web store')
     await activate(page.getByRole('button', { name: 'Approve and apply' }))
     expect(await getClientName()).toBe('Web shop')
     await activate(page.getByRole('dialog').getByRole('button', { name: 'Approve and apply' }))
