@@ -78,6 +78,7 @@ async function measureProtocol(
   const env = { ...process.env, ...remote.env, GIT_CONFIG_GLOBAL: '/dev/null' }
   const git = (...args: string[]) => promisify(execFile)('git', ['-C', folder, '--git-dir=bare.git', ...args], { env })
   await git('init', '--quiet', '--bare', 'bare.git')
+  // A detached garbage collection would change the repository during the next fetch.
   await git('config', 'gc.autoDetach', 'false')
   const times = { committed: [] as number[], fetched: [] as number[] }
   try {

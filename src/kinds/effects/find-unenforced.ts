@@ -1,5 +1,6 @@
 // Finds the declared values that Regent does not enforce.
 import { findNearestWord } from '../../lib/nearest-word.ts'
+import { memoizeByObject } from '../../lib/timing/memoize.ts'
 import { type FlatFields, flatten, isDeepEqual, resolveField } from '../compare.ts'
 import type { Field } from '../fields.ts'
 import { isEmpty, isList, type Json, readObjects } from '../json.ts'
@@ -125,10 +126,4 @@ function isDefault(kind: Kind, path: string, value: Json): boolean {
   return isDeepEqual(field.default, value) || (path === name && isDeepEqual(getDefaults(kind)[path], value))
 }
 
-const defaults = new WeakMap<Kind, FlatFields>()
-
-function getDefaults(kind: Kind): FlatFields {
-  const flatDefaults = defaults.get(kind) ?? flatten(kind, kind.defaults({}))
-  defaults.set(kind, flatDefaults)
-  return flatDefaults
-}
+const getDefaults = memoizeByObject((kind: Kind): FlatFields => flatten(kind, kind.defaults({})))

@@ -17,7 +17,7 @@ export function memoizeByObject<K extends object, V>(make: (key: K) => V): (key:
   }
 }
 
-/** Returns a function that calls `make` once for each object that is reused, and at each call for other objects: their values would only take memory. */
+/** Like `memoizeByObject`, but only for objects that are reused: cached values of others would only take memory. */
 export function memoizeReused<K extends { readonly isReused?: true }, V>(make: (key: K) => V): (key: K) => V {
   const cached = memoizeByObject(make)
   return (key) => (key.isReused ? cached(key) : make(key))

@@ -36,20 +36,20 @@ export interface RuleViolation {
 interface DescribedRule {
   /** The kind of object that it checks. Default: all kinds. */
   readonly kind?: KindName
-  /** A noun phrase: the finding. */
+  /** The setting that the rule finds, as a noun phrase. */
   readonly finds: string
   readonly source: readonly [title: string, url: string]
 }
 
 /** A lint rule for single objects. Undeclared fields count with their defaults. */
 export interface LintRule extends DescribedRule {
-  /** Returns the violations by an object. */
+  /** Returns the violations of the rule by an object. */
   find(object: LintSubject): RuleViolation[]
 }
 
 /** A lint rule for realm settings, which may depend on all declared objects of the realm. */
 export interface RealmLintRule extends DescribedRule {
-  /** Returns the violations by the settings. */
+  /** Returns the violations of the rule by the settings of a realm. `objects`: all declared objects of the realm. */
   find(realm: LintSubject, objects: readonly LintedObject[]): RuleViolation[]
 }
 

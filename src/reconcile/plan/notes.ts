@@ -105,7 +105,7 @@ function noteUnenforcedValues({ declared, builtIn }: PlanInput): Note[] {
   })
 }
 
-/** Whether a declaration has no value that is not enforced. */
+/** Whether all values of a declaration are enforced. */
 const isEnforced = memoizeReused((declaration: ObjectDeclaration) => !findUnenforcedValues(declaration).length)
 
 function findUnenforcedValues(declaration: ObjectDeclaration, findBuiltIn?: () => FlatFields | undefined) {

@@ -75,6 +75,7 @@ export async function readFileSource(
     const parsed = collectProblems(problems, () => content.parse())
       .flat()
       .map((document) => toOverlayDocument(document, overlay))
+    // Checked here too, since waiting once for each of thousands of files takes milliseconds.
     const decrypted = parsed.some(isEncryptedDocument)
       ? collectProblems(
           problems,
@@ -230,7 +231,7 @@ async function listFilesIn(
 }
 
 /**
- * Prepares the variables of the documents of a source, which the function returns for each file. Paths of `$(file:…)` are relative to the file's folder. As with
+ * Returns a function that returns the variables of a file's documents. Paths of `$(file:…)` are relative to the file's folder. As with
  * dotenv, a variable of the process takes precedence over that of the environment, which needs no permission, since the source itself
  * declares it.
  */

@@ -164,7 +164,7 @@ export class PostgresConnection implements OrderedConnection {
 
   /**
    * Turns off just-in-time compilation, without waiting for the response. PostgreSQL compiles statements whose estimated costs are high, as
-   * those of recursive ones are, which takes up to a second for statements that take a millisecond.
+   * those of recursive ones are, which takes up to a second at each execution.
    */
   turnOffCompilation(): void {
     this.#collectMessages()

@@ -4,8 +4,8 @@ const MOST_PREPARED = 500
 const MOST_REMEMBERED = 2_000
 
 /**
- * A comment in statements that are not prepared. PostgreSQL plans them for their parameters at each execution, instead of using one plan
- * for all: the plan that finds a rare name reads all users with a common one.
+ * A comment for statements that must not be prepared, since their best plan depends on their parameters. PostgreSQL plans a prepared
+ * statement once for all parameters: the plan that finds a rare name fast reads all users with a common one.
  */
 export const NOT_PREPARED = '/* not prepared */'
 

@@ -1,6 +1,6 @@
 /**
- * Drops the remaining foreign keys to realms that others imply, as migration 0012 does: the rows belong to a user, role, client or another
- * object of the realm. The database checked each of them for each new row, and searched each of these tables when it deleted a realm.
+ * Drops the other foreign keys to realms that follow from further foreign keys, as migration 0012 does: a row of these tables belongs to a
+ * user, role, client or another object, which belongs to the realm. The database checked each of them for each new row, and searched each of these tables when it deleted a realm.
  */
 export const furtherImpliedRealmKeys = [
   'organization_domain',

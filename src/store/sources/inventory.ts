@@ -128,7 +128,7 @@ export async function selectInventory(
   declarations: readonly SourceDeclaration[],
 ): Promise<InventoryDifference> {
   const sources = declarations.map(({ source }) => source)
-  // Thousands of digests travel in one text, since the driver renders elements of an array one by one.
+  // One text for each source, since an array of all digests would need another one with the source of each.
   const lists = declarations.map(({ digests }) => digests.join(' '))
   const settingsChanged = declarations.flatMap(({ source, hasNewSettings }) => (hasNewSettings ? source : []))
   const listsChanged = declarations.flatMap(({ source, hasNewAuthoritativeLists }) =>

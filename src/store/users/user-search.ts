@@ -122,7 +122,8 @@ function buildConditions(search: UserSearch): RawBuilder<unknown> {
   const like = (column: string, pattern: string) => sql`u.${sql.ref(column)} like ${pattern}`
   /** Checks the columns after the index of parts of names: it finds the pattern also across two names. */
   const check = (pattern: string, condition: RawBuilder<unknown>) =>
-    // Hidden from the planner, which would multiply the shares: few matches, so that it would read all users with a common part.
+    // `case` hides the condition from the query planner. It would take the two conditions for independent ones, expect few users for any
+    // pattern, and read all of many users instead of a page.
     isIndexed(pattern) ? sql`case when ${condition} then true end` : condition
   const all: RawBuilder<unknown>[] = [sql`true`]
   if (visible !== 'all') all.push(buildVisibility('u', visible))
